@@ -1,0 +1,1 @@
+"""Commands over the core. Each parses, calls one function, and renders."""

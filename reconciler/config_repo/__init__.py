@@ -1,0 +1,1 @@
+"""The config repository: the only floor that imports `git`."""

@@ -1,0 +1,1 @@
+"""Documents to resources. Pure: what is known only later is a `Ref`."""

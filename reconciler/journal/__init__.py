@@ -1,0 +1,1 @@
+"""Journal lines: write, read, fold. Pure."""

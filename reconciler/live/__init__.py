@@ -1,0 +1,1 @@
+"""Clients of AWS and Kubernetes: sessions, errors, paging, budgets, tokens. Knows no resource."""

@@ -1,0 +1,1 @@
+"""Pair, diff, order, gate. Pure: no clock, no network, no logging."""

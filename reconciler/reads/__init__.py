@@ -1,0 +1,1 @@
+"""What faces may read: status, timeline, plans. Read-only."""

@@ -1,0 +1,1 @@
+"""The composition root: loop and faces as one process, and the entry point `instantstart`."""
