@@ -1,0 +1,257 @@
+"""Journal lines and the status folded from them.
+
+One JSON object a line, compact, ASCII, keys in a fixed order (the order of the fields here). The meaning of every
+field is in ARCHITECTURE.md, "The journal".
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+MAX_LINE = 2048  # bytes; a rollout may be longer
+MAX_ROLLOUT = 65536
+VERSION = 1
+
+
+class Phase(enum.StrEnum):
+    INTENT = "intent"
+    SUBMITTED = "submitted"
+    REFUSED = "refused"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    RESOLVED = "resolved"
+    CANCELLED = "cancelled"
+
+    @property
+    def open(self) -> bool:
+        """An op in this phase keeps its lane busy."""
+        return self in (Phase.INTENT, Phase.SUBMITTED, Phase.REFUSED, Phase.UNKNOWN)
+
+
+class EffectClass(enum.StrEnum):
+    """How a lost reply is resolved."""
+
+    CONVERGENT = "convergent"
+    TOKEN = "token"
+    NAME = "name"
+    TAG = "tag"
+    ONCE = "once"
+
+
+class StageState(enum.StrEnum):
+    WAITING = "Waiting"
+    PROGRESSING = "Progressing"
+    READY = "Ready"
+    FAILED = "Failed"
+    UNKNOWN = "Unknown"
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    at: str
+    say: str = Field(max_length=120)
+    v: int = VERSION
+    seq: int
+    roll: int
+
+
+class OpRecord(BaseModel):
+    """An op with everything needed to follow it: the fields of its intent, and its newest phase."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    op: str
+    phase: Phase
+    attempt: int = 1
+    at: str = ""  # when its intent was written
+    key: str = ""
+    lane: str = ""
+    verb: str = ""
+    call: str = ""
+    cls: EffectClass = Field(default=EffectClass.CONVERGENT, alias="class")
+    token: str | None = None
+    want: str = ""
+    actions: tuple[str, ...] = ()
+    policy: str | None = None
+    before: dict[str, Any] = Field(default_factory=dict)
+    settle: int = 0
+    deadline: int = 0
+    asked: str = ""
+    after: str | None = None
+    ref: dict[str, Any] | None = None
+    reason: str | None = None
+    msg: str | None = None
+    next: str | None = None
+
+    def model_dump_compact(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"phase": self.phase.value}
+
+
+class Hold(BaseModel):
+    """An action that was planned and not allowed to pass."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    key: str
+    action: str
+    reason: str
+    state: Literal["held", "released"] = "held"
+    msg: str = ""
+
+
+class RolloutLine(_Line):
+    t: Literal["rollout"] = "rollout"
+    rev: str
+    input: str | None = None
+    from_: str | None = Field(default=None, alias="from")
+    base: tuple[str, ...] = ()
+    rewritten: bool | None = None
+    writer: str
+    plan: dict[str, Any] | None = None
+    open: tuple[OpRecord, ...] = ()
+    done: dict[str, str] = Field(default_factory=dict)
+    holds: tuple[Hold, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+
+class OpLine(_Line):
+    t: Literal["op"] = "op"
+    op: str
+    phase: Phase
+    attempt: int = 1
+    key: str | None = None
+    lane: str | None = None
+    verb: str | None = None
+    call: str | None = None
+    cls: EffectClass | None = Field(default=None, alias="class")
+    token: str | None = None
+    want: str | None = None
+    actions: tuple[str, ...] | None = None
+    policy: str | None = None
+    before: dict[str, Any] | None = None
+    settle: int | None = None
+    deadline: int | None = None
+    asked: str | None = None
+    after: str | None = None
+    ref: dict[str, Any] | None = None
+    how: Literal["reply", "found", "probe"] | None = None
+    reason: str | None = None
+    msg: str | None = Field(default=None, max_length=500)
+    next: str | None = None
+    as_: Literal["happened", "not-happened"] | None = Field(default=None, alias="as")
+
+
+class StageLine(_Line):
+    t: Literal["stage"] = "stage"
+    stage: str
+    state: StageState
+    reason: str = ""
+    msg: str = Field(default="", max_length=500)
+    progress: str | None = None
+
+
+class OrderLine(_Line):
+    t: Literal["order"] = "order"
+    do: str
+    subject: str
+    by: str
+    why: str = ""
+    id: str | None = None  # the ulid of the order's ref, so that it is folded once
+
+
+class HoldLine(_Line):
+    t: Literal["hold"] = "hold"
+    key: str
+    action: str
+    reason: str
+    state: Literal["held", "released"] = "held"
+    msg: str = Field(default="", max_length=500)
+
+
+class RunLine(_Line):
+    t: Literal["run"] = "run"
+    key: str
+    state: Literal["accepted", "running", "succeeded", "failed", "stopped"]
+    detail: str = ""
+
+
+class EndLine(_Line):
+    t: Literal["end"] = "end"
+    by: str
+    carried: tuple[str, ...] = ()
+
+
+Line = Annotated[RolloutLine | OpLine | StageLine | OrderLine | HoldLine | RunLine | EndLine, Field(discriminator="t")]
+LINE: TypeAdapter[Any] = TypeAdapter(Line)
+
+
+class StageStatus(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    state: StageState
+    reason: str = ""
+    msg: str = ""
+    progress: str | None = None
+    at: str = ""  # since when
+    seq: int = 0
+
+
+class Condition(enum.StrEnum):
+    """The one word for a cluster or revision. The last two exist only while true."""
+
+    READY = "Ready"
+    RECONCILING = "Reconciling"
+    STALLED = "Stalled"
+    SUPERSEDED = "Superseded"
+    GONE = "Gone"
+    UNKNOWN = "Unknown"  # no journal yet
+
+
+class RevisionStatus(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    rev: str
+    condition: Condition
+    reason: str = ""
+    msg: str = ""
+    stages: dict[str, StageStatus] = Field(default_factory=dict)
+
+
+class ClusterStatus(BaseModel):
+    """fold(lines): all that the journal says about one cluster."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cluster: str
+    seq: int = 0
+    roll: int = 0
+    rev: str | None = None
+    input: str | None = None
+    started: str = ""
+    base: tuple[str, ...] = ()
+    last_ready: str | None = None
+    plan: dict[str, Any] | None = None
+    condition: Condition = Condition.UNKNOWN
+    reason: str = ""
+    msg: str = ""
+    stages: dict[str, StageStatus] = Field(default_factory=dict)
+    ops: dict[str, OpRecord] = Field(default_factory=dict)  # open ones and those ended in this rollout
+    done: dict[str, str] = Field(default_factory=dict)
+    holds: dict[str, Hold] = Field(default_factory=dict)
+    approved: tuple[str, ...] = ()  # action digests let pass by an order
+    orders: tuple[str, ...] = ()  # ulids folded
+    retries: dict[str, int] = Field(default_factory=dict)  # subject -> seq of the newest retry order
+    kinds: tuple[str, ...] = ()
+    gone: bool = False
+    broken: str | None = None  # JournalBroken: read only
+
+    def open_ops(self) -> tuple[OpRecord, ...]:
+        return tuple(op for op in self.ops.values() if op.phase.open)
+
+    def busy_lanes(self) -> frozenset[str]:
+        return frozenset(op.lane for op in self.open_ops())

@@ -1,0 +1,194 @@
+"""Resources, references between them, and what a look at the world saw."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from schemas.values import JsonObject, JsonValue
+
+
+class Stage(enum.StrEnum):
+    """Where in the order of building a resource stands; teardown goes the other way."""
+
+    VALIDATE = "validate"
+    NETWORK = "network"
+    CONTROL_PLANE = "control-plane"
+    DEPENDENCIES = "dependencies"
+    COMPUTE = "compute"
+    FEATURES = "features"
+    STORAGE = "storage"
+    WORKLOADS = "workloads"
+    OPERATIONS = "operations"
+
+
+STAGES: tuple[Stage, ...] = tuple(Stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A value that is known only when another resource exists: its attribute `attr`.
+
+    Written as `{"$ref": "ec2.Vpc/prod#id"}` where it is digested or printed.
+    """
+
+    key: str
+    attr: str = "id"
+
+    def as_json(self) -> JsonObject:
+        return {"$ref": f"{self.key}#{self.attr}"}
+
+    def __str__(self) -> str:
+        return f"known after {self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The document that asked for a resource: kind, name, and where it is written."""
+
+    kind: str
+    name: str
+    path: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resource:
+    """One desired thing in AWS or Kubernetes.
+
+    `key` is `<type>/<cluster>[/<what>]` and names the thing for ever; `name` is what AWS or Kubernetes calls it.
+    `spec` is in normal form and holds only fields that were authored or that we stand for: it is compared with
+    the observed spec field by field. `initial` is used at creation and never compared (a free CIDR block, say).
+    `adopt` is the live name or id of a thing that a document tells us to take over.
+    `reference` marks a thing that is only looked up, never made: an existing bucket, the list of zones.
+    """
+
+    key: str
+    type: str
+    name: str
+    cluster: str
+    stage: Stage
+    lane: str
+    spec: JsonObject = field(default_factory=dict[str, JsonValue])
+    initial: JsonObject = field(default_factory=dict[str, JsonValue])
+    after: tuple[str, ...] = ()
+    source: Source
+    adopt: str | None = None
+    reference: bool = False
+
+    def needs(self) -> tuple[str, ...]:
+        """Keys that must be healthy enough before this one is made: explicit ones and those behind Refs."""
+        found = dict.fromkeys(self.after)
+        found.update(dict.fromkeys(ref.key for ref in refs_in({"spec": self.spec, "initial": self.initial})))
+        return tuple(found)
+
+
+class Presence(enum.StrEnum):
+    PRESENT = "present"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"  # the look failed or was partial: nothing is made or deleted on its strength
+
+
+class Health(enum.StrEnum):
+    """An ordered vocabulary, best first; a stage is as healthy as its worst resource."""
+
+    HEALTHY = "healthy"
+    PROGRESSING = "progressing"
+    DELETING = "deleting"
+    UNKNOWN = "unknown"
+    FAILED = "failed"
+
+    def is_worse(self, other: Health) -> bool:
+        order = list(Health)
+        return order.index(self) > order.index(other)
+
+
+class Mark(enum.StrEnum):
+    """Whose a live object is."""
+
+    OURS = "ours"
+    ADOPTED = "adopted"  # it was there before us: released when no longer wanted, not deleted
+    CHILD = "child"  # cannot carry a mark; follows its parent
+    FOREIGN = "foreign"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Observed:
+    """What one look saw of one resource. `spec` is in the same normal form as `Resource.spec`.
+
+    `attrs` are what Refs read (ids, ARNs, endpoints). `identity` is the live identity with the creation time
+    where the API has one, so that a later thing of the same name is not taken for this one. `guards` are values
+    that an action may rely on and that act reads again. `op` is the op tag found on the object. `ready` says that
+    others may build on it even if it is not fully healthy. `detail` is for the handler alone and is never shown.
+    """
+
+    key: str
+    type: str
+    name: str
+    presence: Presence
+    spec: JsonObject = field(default_factory=dict[str, JsonValue])
+    attrs: JsonObject = field(default_factory=dict[str, JsonValue])
+    health: Health = Health.UNKNOWN
+    ready: bool = False
+    reason: str = ""
+    message: str = ""
+    progress: str | None = None
+    mark: Mark = Mark.FOREIGN
+    op: str | None = None
+    identity: str = ""
+    guards: JsonObject = field(default_factory=dict[str, JsonValue])
+    detail: JsonObject = field(default_factory=dict[str, JsonValue])
+
+    @property
+    def present(self) -> bool:
+        return self.presence is Presence.PRESENT
+
+    @property
+    def ours(self) -> bool:
+        return self.mark is not Mark.FOREIGN
+
+
+def absent(resource: Resource) -> Observed:
+    """The resource is certainly not there."""
+    return Observed(key=resource.key, type=resource.type, name=resource.name, presence=Presence.ABSENT)
+
+
+def unknown(resource: Resource, reason: str, message: str) -> Observed:
+    """Nobody can tell now whether the resource is there."""
+    return Observed(
+        key=resource.key,
+        type=resource.type,
+        name=resource.name,
+        presence=Presence.UNKNOWN,
+        reason=reason,
+        message=message,
+    )
+
+
+def refs_in(value: JsonValue) -> Iterator[Ref]:
+    """All references inside a value, in order."""
+    if isinstance(value, Ref):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in cast("Mapping[str, Any]", value).values():
+            yield from refs_in(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in cast("list[Any]", value):
+            yield from refs_in(inner)
+
+
+def resolve(value: JsonValue, observed: Mapping[str, Observed]) -> JsonValue:
+    """The value with every Ref that can be resolved replaced; a Ref to what is not there yet stays."""
+    if isinstance(value, Ref):
+        seen = observed.get(value.key)
+        return value if seen is None or not seen.present or value.attr not in seen.attrs else seen.attrs[value.attr]
+    if isinstance(value, Mapping):
+        return {k: resolve(v, observed) for k, v in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [resolve(v, observed) for v in cast("list[Any]", value)]
+    return value
