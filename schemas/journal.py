@@ -69,6 +69,7 @@ class OpRecord(BaseModel):
     phase: Phase
     attempt: int = 1
     at: str = ""  # when its intent was written
+    ended: str = ""  # when its newest line was written
     key: str = ""
     lane: str = ""
     verb: str = ""
@@ -117,6 +118,8 @@ class RolloutLine(_Line):
     done: dict[str, str] = Field(default_factory=dict)
     holds: tuple[Hold, ...] = ()
     kinds: tuple[str, ...] = ()
+    ready: str | None = None  # the newest revision that reached Ready before this rollout
+    approved: tuple[str, ...] = ()  # action digests that orders let pass and that were not used up
 
 
 class OpLine(_Line):

@@ -1,0 +1,251 @@
+"""fold(lines) -> status. Pure, and the only reader of the journal's meaning.
+
+A rollout line *replaces* stages, open ops, done, holds and kinds, so fold(all) = fold(from the newest rollout).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.journal.lines import BrokenLine, parse
+from schemas.journal import (
+    VERSION,
+    ClusterStatus,
+    Condition,
+    EndLine,
+    Hold,
+    HoldLine,
+    Line,
+    OpLine,
+    OpRecord,
+    OrderLine,
+    Phase,
+    RevisionStatus,
+    RolloutLine,
+    RunLine,
+    StageLine,
+    StageState,
+    StageStatus,
+)
+
+_NOT_OF_OP = {"say", "v", "seq", "roll", "t"}
+
+
+def fold(cluster: str, notes: Mapping[str, bytes]) -> ClusterStatus:
+    """Status of a cluster from its whole journal: annotated revision → note."""
+    texts = (line for note in notes.values() for line in note.decode("ascii", "replace").splitlines())
+    return fold_lines(cluster, texts)
+
+
+def fold_lines(cluster: str, texts: Iterable[str]) -> ClusterStatus:
+    """Status from lines in any order. A line that cannot be read, a gap, or two different lines with one seq make
+    the journal broken: what could be read before is still told, and nobody writes."""
+    broken: str | None = None
+    by_seq: dict[int, tuple[str, Line | None]] = {}
+    for text in texts:
+        if not text.strip():
+            continue
+        try:
+            line = parse(text)
+        except BrokenLine as error:
+            broken = broken or str(error)
+            continue
+        seq = line.seq if line is not None else int(json.loads(text)["seq"])
+        if seq in by_seq and by_seq[seq][0] != text:
+            broken = broken or f"two different lines with seq {seq}"
+            continue
+        by_seq[seq] = (text, line)
+
+    order = sorted(by_seq)
+    start = _newest_rollout(order, by_seq)
+    gap = next((b for a, b in zip(order[start:], order[start + 1 :], strict=False) if b != a + 1), None)
+    if gap is not None:
+        broken = broken or f"lines are missing before seq {gap}"
+
+    state = _State(cluster=cluster)
+    for seq in order[start:]:
+        line = by_seq[seq][1]
+        if line is None:
+            state.seq = seq
+            continue
+        if line.v > VERSION:
+            broken = broken or f"seq {seq} is of version {line.v}; this program writes {VERSION}"
+        try:
+            state.take(line)
+        except BrokenLine as error:
+            broken = broken or str(error)
+    return state.status(broken)
+
+
+def revisions(notes: Mapping[str, bytes]) -> dict[str, RevisionStatus]:
+    """What became of each annotated revision: its condition and last stages, for the log."""
+    found: dict[str, RevisionStatus] = {}
+    for revision, note in notes.items():
+        status = fold_lines("", _own_lines(note))
+        ended = '"t":"end"' in note.decode("ascii", "replace").splitlines()[-1] if note.strip() else False
+        condition = Condition.SUPERSEDED if ended else status.condition
+        found[revision] = RevisionStatus(
+            rev=revision, condition=condition, reason=status.reason, msg=status.msg, stages=status.stages
+        )
+    return found
+
+
+def _own_lines(note: bytes) -> list[str]:
+    return note.decode("ascii", "replace").splitlines()
+
+
+def _newest_rollout(order: list[int], by_seq: Mapping[int, tuple[str, Line | None]]) -> int:
+    for index in range(len(order) - 1, -1, -1):
+        if isinstance(by_seq[order[index]][1], RolloutLine):
+            return index
+    return 0
+
+
+@dataclass
+class _State:
+    cluster: str
+    seq: int = 0
+    roll: int = 0
+    rollout: RolloutLine | None = None
+    ready: str | None = None
+    stages: dict[str, StageStatus] = field(default_factory=dict[str, StageStatus])
+    ops: dict[str, OpRecord] = field(default_factory=dict[str, OpRecord])
+    done: dict[str, str] = field(default_factory=dict[str, str])
+    holds: dict[str, Hold] = field(default_factory=dict[str, Hold])
+    approved: list[str] = field(default_factory=list[str])
+    orders: list[str] = field(default_factory=list[str])
+    retries: dict[str, int] = field(default_factory=dict[str, int])
+    kinds: tuple[str, ...] = ()
+    ended: EndLine | None = None
+
+    def take(self, line: Line) -> None:
+        self.seq, self.roll = line.seq, line.roll
+        match line:
+            case RolloutLine():
+                self._rollout(line)
+            case OpLine():
+                self._op(line)
+            case StageLine():
+                self._stage(line)
+            case OrderLine():
+                self._order(line)
+            case HoldLine():
+                hold = Hold(key=line.key, action=line.action, reason=line.reason, state=line.state, msg=line.msg)
+                self.holds[line.key] = hold
+            case RunLine():
+                self.done[line.key] = line.state
+            case EndLine():
+                self.ended = line
+        if self.condition()[0] is Condition.READY and self.rollout is not None:
+            self.ready = self.rollout.rev
+
+    def _rollout(self, line: RolloutLine) -> None:
+        self.rollout, self.ended = line, None
+        self.ready = line.ready
+        self.stages, self.done = {}, dict(line.done)
+        self.ops = {op.op: op for op in line.open}
+        self.holds = {hold.key: hold for hold in line.holds}
+        self.approved = list(line.approved)
+        self.kinds = line.kinds
+        self.retries = {}
+
+    def _op(self, line: OpLine) -> None:
+        known = self.ops.get(line.op)
+        fields = line.model_dump(
+            mode="python", by_alias=True, exclude_none=True, exclude={"say", "v", "seq", "roll", "t"}
+        )
+        if line.phase is Phase.INTENT:
+            self.ops[line.op] = OpRecord.model_validate(fields)
+            return
+        if known is None:
+            raise BrokenLine(f"seq {line.seq}: op {line.op} has no intent")
+        if not known.phase.open:
+            raise BrokenLine(f"seq {line.seq}: op {line.op} had ended as {known.phase.value}")
+        if known.phase is Phase.UNKNOWN and line.phase is not Phase.RESOLVED:
+            raise BrokenLine(f"seq {line.seq}: op {line.op} is unknown; only a person resolves it")
+        keep = known.model_dump(mode="python", by_alias=True)
+        merged = {**keep, "reason": None, "msg": None, "next": None, **fields, "at": known.at, "ended": line.at}
+        self.ops[line.op] = OpRecord.model_validate(merged)
+
+    def _stage(self, line: StageLine) -> None:
+        self.stages[line.stage] = StageStatus(
+            state=line.state, reason=line.reason, msg=line.msg, progress=line.progress, at=line.at, seq=line.seq
+        )
+
+    def _order(self, line: OrderLine) -> None:
+        if line.id is not None:
+            self.orders.append(line.id)
+        if line.do == "retry":
+            self.retries[line.subject] = line.seq
+        if line.do in ("approve", "release"):
+            self.approved.append(line.subject)
+            for key, hold in self.holds.items():
+                if line.subject in (key, hold.action, "*"):
+                    self.holds[key] = hold.model_copy(update={"state": "released"})
+
+    def condition(self) -> tuple[Condition, str, str]:
+        """(condition, reason, message); the reason is the one of the worst thing found."""
+        if self.rollout is None:
+            return Condition.UNKNOWN, "NoJournal", "nothing was ever applied here"
+        if self.ended is not None:
+            return Condition.SUPERSEDED, "Superseded", f"main moved on to {self.ended.by[:7]}"
+        unknown = next((op for op in self.ops.values() if op.phase is Phase.UNKNOWN), None)
+        if unknown is not None:
+            return (
+                Condition.STALLED,
+                "OutcomeUnknown",
+                f"{unknown.call} of {unknown.key}: a person must resolve {unknown.op}",
+            )
+        failed = next(((n, s) for n, s in self.stages.items() if s.state is StageState.FAILED), None)
+        if failed is not None:
+            return Condition.STALLED, failed[1].reason, f"{failed[0]}: {failed[1].msg}"
+        held = [hold for hold in self.holds.values() if hold.state == "held"]
+        if held:
+            more = f" (and {len(held) - 1} more)" if len(held) > 1 else ""
+            return Condition.STALLED, held[0].reason, f"{held[0].msg or held[0].key + ' is held'}{more}"
+        if self.stages and all(s.state is StageState.READY for s in self.stages.values()) and not self._open():
+            return Condition.READY, "Ready", ""
+        busy = next(((n, s) for n, s in self.stages.items() if s.state is not StageState.READY), None)
+        if busy is not None:
+            return (
+                Condition.RECONCILING,
+                busy[1].reason or busy[1].state.value,
+                f"{busy[0]}: {busy[1].msg}".rstrip(": "),
+            )
+        return Condition.RECONCILING, "Progressing", ""
+
+    def _open(self) -> bool:
+        return any(op.phase.open for op in self.ops.values())
+
+    def status(self, broken: str | None) -> ClusterStatus:
+        condition, reason, msg = self.condition()
+        gone = self.rollout is not None and self.rollout.input is None and condition is Condition.READY
+        if broken is not None:
+            condition, reason, msg = Condition.STALLED, "JournalBroken", broken
+        rollout = self.rollout
+        return ClusterStatus(
+            cluster=self.cluster,
+            seq=self.seq,
+            roll=self.roll,
+            rev=None if rollout is None else rollout.rev,
+            input=None if rollout is None else rollout.input,
+            started="" if rollout is None else rollout.at,
+            base=() if rollout is None else rollout.base,
+            last_ready=self.ready,
+            plan=None if rollout is None else rollout.plan,
+            condition=Condition.GONE if gone and broken is None else condition,
+            reason=reason,
+            msg=msg,
+            stages=self.stages,
+            ops=self.ops,
+            done=self.done,
+            holds=self.holds,
+            approved=tuple(self.approved),
+            orders=tuple(self.orders),
+            retries=self.retries,
+            kinds=self.kinds,
+            gone=gone,
+            broken=broken,
+        )

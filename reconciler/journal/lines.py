@@ -1,0 +1,97 @@
+"""Text of journal lines: one compact ASCII JSON object each, keys in a fixed order, a hard limit on length.
+
+Whoever writes a line gives everything but `seq`, `roll` and `at`; a `Pen` adds those and hands out the text. A
+line that would be too long loses its longest free text, never a fact; one that still does not fit is our fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from schemas.journal import LINE, MAX_LINE, MAX_ROLLOUT, VERSION, Line, OpRecord
+
+_HEAD = ("at", "say", "v", "seq", "roll", "t")
+_FREE_TEXT = ("msg", "detail", "why", "say")
+_SAY = 120
+_MSG = 500
+
+
+class BrokenLine(ValueError):
+    """A line that is no journal line. Broken lines are reported, never skipped."""
+
+
+class Pen:
+    """Writes the lines of one cluster: counts `seq`, knows the rollout, stamps the time."""
+
+    def __init__(self, seq: int, roll: int, now: Callable[[], str]) -> None:
+        self.seq = seq
+        self.roll = roll
+        self._now = now
+        self.lines: list[tuple[str, str]] = []  # (annotated revision, text) in order
+
+    def write(self, revision: str, t: str, say: str, **fields: Any) -> dict[str, Any]:
+        """Add one line to the note of `revision`; returns it as read back."""
+        if t == "rollout":
+            self.roll += 1
+        self.seq += 1
+        head: dict[str, Any] = {
+            "at": self._now(),
+            "say": shorten(say, _SAY),
+            "v": VERSION,
+            "seq": self.seq,
+            "roll": self.roll,
+            "t": t,
+        }
+        body = {key: value for key, value in fields.items() if value is not None}
+        if "msg" in body:
+            body["msg"] = shorten(str(body["msg"]), _MSG)
+        text = fit({**head, **body}, MAX_ROLLOUT if t == "rollout" else MAX_LINE)
+        self.lines.append((revision, text))
+        return cast("dict[str, Any]", json.loads(text))
+
+
+def parse(text: str) -> Line | None:
+    """One line. None: a line of a kind we do not know (a newer writer's). Raises BrokenLine."""
+    try:
+        raw = json.loads(text)
+    except ValueError as error:
+        raise BrokenLine(f"not JSON: {shorten(text, 80)}") from error
+    if not isinstance(raw, dict) or "seq" not in raw or "t" not in raw:
+        raise BrokenLine(f"not a journal line: {shorten(text, 80)}")
+    try:
+        return cast("Line", LINE.validate_python(raw))
+    except ValidationError as error:
+        first = error.errors()[0]
+        if first["type"] == "union_tag_invalid":
+            return None
+        where = ".".join(str(part) for part in first["loc"])
+        raise BrokenLine(f"seq {raw['seq']}: {where}: {first['msg']}") from error
+
+
+def record_of(intent: dict[str, Any]) -> OpRecord:
+    """The op record that an intent line begins."""
+    known = {key: value for key, value in intent.items() if key not in ("say", "v", "seq", "roll", "t")}
+    return OpRecord.model_validate(known)
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters on one line, cut at the end with three dots."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 3].rstrip() + "..."
+
+
+def fit(line: dict[str, Any], limit: int) -> str:
+    text = json.dumps(line, separators=(",", ":"), ensure_ascii=True)
+    for name in _FREE_TEXT:
+        if len(text) <= limit:
+            return text
+        if isinstance(line.get(name), str):
+            line = {**line, name: shorten(line[name], 60)}
+            text = json.dumps(line, separators=(",", ":"), ensure_ascii=True)
+    if len(text) > limit:
+        raise ValueError(f"a journal line of {len(text)} bytes (at most {limit}): {text[:120]}")
+    return text
