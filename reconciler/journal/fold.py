@@ -180,10 +180,16 @@ class _State:
         if line.do == "retry":
             self.retries[line.subject] = line.seq
         if line.do in ("approve", "release"):
-            self.approved.append(line.subject)
-            for key, hold in self.holds.items():
-                if line.subject in (key, hold.action, "*"):
-                    self.holds[key] = hold.model_copy(update={"state": "released"})
+            self._let_pass(line.subject)
+
+    def _let_pass(self, subject: str) -> None:
+        """An approval binds to action digests: a key stands for the action that is held under it now."""
+        if len(subject) == 64:
+            self.approved.append(subject)
+        for key, hold in self.holds.items():
+            if hold.state == "held" and subject in (key, hold.action):
+                self.approved.append(hold.action)
+                self.holds[key] = hold.model_copy(update={"state": "released"})
 
     def condition(self) -> tuple[Condition, str, str]:
         """(condition, reason, message); the reason is the one of the worst thing found."""

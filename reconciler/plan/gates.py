@@ -1,0 +1,177 @@
+"""One gate for every path: may this planned action go now?
+
+Pure. Asked per action just before its intent is written; what was sent is followed, never interrupted. An action
+passes if the policy lets its cost pass alone or its digest is approved. `suspend` and a journal that cannot be
+trusted let nothing pass, approved or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schemas.plan import Action, Cost, Plan, Verb
+from schemas.resource import Observed
+
+REMOVALS = (Verb.DELETE, Verb.REPLACE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a policy says, as numbers. Shares are of what is ours and live in the cluster, 0 to 1; None: no limit."""
+
+    approval_for: frozenset[Cost] = frozenset({Cost.REPLACE})
+    prune_share: float = 0.5
+    prune_at_least: int = 4
+    max_deletes: int | None = 20
+    max_nodes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fleet:
+    """What one revision does over all clusters that it touches."""
+
+    deletes: int = 0
+    nodes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateInput:
+    """All a decision is made from. `approved`: action digests that orders let pass. `folder_gone`: the cluster's
+    folder is not in this revision; `unprotected`: deletionProtection was false in the newest Ready revision."""
+
+    plan: Plan
+    observed: Mapping[str, Observed]
+    limits: Limits
+    approved: frozenset[str] = frozenset()
+    suspended: bool = False
+    folder_gone: bool = False
+    unprotected: bool = False
+    journal_doubt: str | None = None
+    hold_count_drift: bool = False
+    fleet: Fleet = field(default_factory=Fleet)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """Why an action may not go. `way`: the order that lets it pass, or what else must change."""
+
+    reason: str
+    message: str
+    way: str
+
+
+def decide(action: Action, given: GateInput) -> Held | None:
+    """None: the action may go."""
+    if given.journal_doubt is not None and action.verb in (*REMOVALS, Verb.RUN, Verb.RELEASE):
+        return Held(
+            reason="JournalIncomplete",
+            message=f"{given.journal_doubt}: nothing is deleted and no operation runs",
+            way="look at the cluster, then give the order release with why",
+        )
+    if given.suspended:
+        return Held(reason="Suspended", message="spec.suspend is true", way="instantstart resume")
+    if action.digest in given.approved:
+        return None
+    for rule in (_vanished_folder, _count_drift, _running_pods, _needs_approval, _prune_guard, _blast_radius):
+        held = rule(action, given)
+        if held is not None:
+            return held
+    return None
+
+
+def _vanished_folder(action: Action, given: GateInput) -> Held | None:
+    if not given.folder_gone or given.unprotected or action.verb not in (*REMOVALS, Verb.RELEASE):
+        return None
+    return Held(
+        reason="DeletionProtected",
+        message="the cluster's folder is gone while deletionProtection was on: nothing is deleted",
+        way="put the folder back, commit deletionProtection: false, let it get Ready, then remove it; or release",
+    )
+
+
+def _count_drift(action: Action, given: GateInput) -> Held | None:
+    if not given.hold_count_drift or action.because != "drift" or action.fields != ("count",):
+        return None
+    steps = {str(step["path"]): step.get("value") for step in action.patch}
+    return Held(
+        reason="CountDrift",
+        message=f"the live count differs from git's {steps.get('/count')} and the policy holds such drift",
+        way="commit the live count, or approve putting git's count back",
+    )
+
+
+def _running_pods(action: Action, given: GateInput) -> Held | None:
+    """Nodes with work on them are not taken away without a word."""
+    seen = given.observed.get(action.key)
+    pods = list(seen.detail.get("pods", ())) if seen is not None else []
+    shrinks = action.verb in REMOVALS or (seen is not None and _lowers_count(action, seen))
+    if not pods or not shrinks or given.unprotected and given.folder_gone:
+        return None
+    names = ", ".join(pods[:3]) + (f" and {len(pods) - 3} more" if len(pods) > 3 else "")
+    return Held(reason="RunningPods", message=f"{action.name} runs {names}", way="let them finish, or approve")
+
+
+def _lowers_count(action: Action, seen: Observed) -> bool:
+    wanted, live = action.want.get("count"), seen.spec.get("count")
+    return "count" in action.fields and isinstance(wanted, int) and isinstance(live, int) and wanted < live
+
+
+def _needs_approval(action: Action, given: GateInput) -> Held | None:
+    if action.cost not in given.limits.approval_for:
+        return None
+    if given.folder_gone and given.unprotected:
+        return None
+    return Held(reason="NeedsApproval", message=f"{action.verb.value} of {action.key} needs an approval", way="approve")
+
+
+def _prune_guard(action: Action, given: GateInput) -> Held | None:
+    """By identity and share, not by number: a renamed everything must not pass as many small steps."""
+    if action.verb not in REMOVALS or (given.folder_gone and given.unprotected):
+        return None
+    deletes = [a for a in given.plan.actions if a.verb in REMOVALS]
+    if len(deletes) < given.limits.prune_at_least:
+        return None
+    ours = sum(1 for seen in given.observed.values() if seen.present and seen.ours)
+    share = len(deletes) / max(ours, 1)
+    if share <= given.limits.prune_share:
+        return None
+    return Held(
+        reason="PruneGuard",
+        message=f"this plan deletes {len(deletes)} of {ours} live resources ({share:.0%})",
+        way="approve each delete by its digest, or give the order release",
+    )
+
+
+def _blast_radius(action: Action, given: GateInput) -> Held | None:
+    limits, fleet = given.limits, given.fleet
+    if given.folder_gone and given.unprotected:
+        return None
+    if limits.max_deletes is not None and fleet.deletes > limits.max_deletes and action.verb in REMOVALS:
+        text = f"this revision deletes {fleet.deletes} resources over all clusters (at most {limits.max_deletes})"
+        return Held(reason="BlastRadius", message=text, way="approve, or split the change")
+    if limits.max_nodes is not None and fleet.nodes > limits.max_nodes and action.type == "hyperpod.InstanceGroup":
+        text = f"this revision touches {fleet.nodes} nodes over all clusters (at most {limits.max_nodes})"
+        return Held(reason="BlastRadius", message=text, way="approve, or split the change")
+    return None
+
+
+def fleet_of(plans: Mapping[str, Plan], observed: Mapping[str, Mapping[str, Observed]]) -> Fleet:
+    """Summed over the clusters whose revision is the same commit: deletes, and nodes added or taken."""
+    deletes = sum(1 for plan in plans.values() for a in plan.actions if a.verb in REMOVALS)
+    nodes = sum(
+        _nodes_touched(action, observed.get(cluster, {})) for cluster, plan in plans.items() for action in plan.actions
+    )
+    return Fleet(deletes=deletes, nodes=nodes)
+
+
+def _nodes_touched(action: Action, observed: Mapping[str, Observed]) -> int:
+    if action.type != "hyperpod.InstanceGroup":
+        return 0
+    seen = observed.get(action.key)
+    live = int(seen.spec.get("count", 0)) if seen is not None and seen.present else 0
+    if action.verb in REMOVALS:
+        return live
+    wanted = action.want.get("count")
+    moved = "count" in action.fields or action.verb is Verb.CREATE
+    return abs(wanted - live) if moved and isinstance(wanted, int) else 0

@@ -1,0 +1,61 @@
+"""IAM and EKS."""
+
+from __future__ import annotations
+
+from reconciler.plan.equality import same_members, subset
+from reconciler.plan.rules import Field, Rule
+from schemas.plan import Cost
+
+_NEW_CLUSTER = "EKS cannot change this later: make a new cluster and move over"
+
+RULES = (
+    Rule(
+        type="iam.Role",
+        fields={
+            "trust": Field(cost=Cost.IN_PLACE),
+            "managed": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
+            "inline": Field(cost=Cost.IN_PLACE, default={}),
+        },
+    ),
+    Rule(
+        type="iam.OpenIDConnectProvider",
+        fields={"url": Field(), "audiences": Field(cost=Cost.IN_PLACE, default=[], same=same_members)},
+    ),
+    Rule(
+        type="eks.Cluster",
+        fields={
+            "version": Field(cost=Cost.ROLLING, forget=True),
+            "endpoint": Field(cost=Cost.IN_PLACE, forget=True, same=subset),
+            "logging": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
+            "authenticationMode": Field(cost=Cost.IN_PLACE, forget=True),
+            "role": Field(way_out=_NEW_CLUSTER),
+            "subnets": Field(way_out=_NEW_CLUSTER, same=same_members),
+            "securityGroups": Field(way_out=_NEW_CLUSTER, same=same_members),
+        },
+        way_out=_NEW_CLUSTER,
+    ),
+    Rule(
+        type="eks.AccessEntry",
+        fields={
+            "principal": Field(way_out="write a second access entry for the other principal"),
+            "policies": Field(cost=Cost.IN_PLACE, default={}),
+        },
+        child_of="eks.Cluster",
+    ),
+    Rule(
+        type="eks.Addon",
+        fields={
+            "version": Field(cost=Cost.ROLLING, forget=True),
+            "role": Field(cost=Cost.ROLLING, default=None),
+            "values": Field(cost=Cost.ROLLING, default={}, same=subset),
+        },
+    ),
+    Rule(
+        type="helm.Release",
+        fields={
+            "chart": Field(cost=Cost.ROLLING),
+            "namespace": Field(),
+            "values": Field(cost=Cost.ROLLING, default={}),
+        },
+    ),
+)

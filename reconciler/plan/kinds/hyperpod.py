@@ -1,0 +1,46 @@
+"""HyperPod clusters, instance groups and once-only operations on nodes."""
+
+from __future__ import annotations
+
+from reconciler.plan.equality import same_members
+from reconciler.plan.rules import Field, Rule
+from schemas.plan import Cost
+
+_NEW_GROUP = "add a new group with the new value, move the work over, then delete this group"
+_NEW_CLUSTER = "HyperPod cannot change this later: make a new cluster and move over"
+
+RULES = (
+    Rule(
+        type="hyperpod.Cluster",
+        fields={
+            "eks": Field(way_out=_NEW_CLUSTER),
+            "nodeRecovery": Field(cost=Cost.IN_PLACE, default="Automatic"),
+            "provisioning": Field(way_out=_NEW_CLUSTER),
+            "subnets": Field(way_out=_NEW_CLUSTER, same=same_members),
+            "securityGroups": Field(way_out=_NEW_CLUSTER, same=same_members),
+        },
+        way_out=_NEW_CLUSTER,
+    ),
+    Rule(
+        type="hyperpod.InstanceGroup",
+        fields={
+            "instanceType": Field(way_out=_NEW_GROUP),
+            "count": Field(cost=Cost.IN_PLACE, default=0),
+            "minCount": Field(cost=Cost.IN_PLACE, default=None),
+            "subnets": Field(way_out=_NEW_GROUP, same=same_members),
+            "securityGroups": Field(way_out=_NEW_GROUP, same=same_members),
+            "executionRole": Field(way_out=_NEW_GROUP),
+            "lifecycle": Field(cost=Cost.IN_PLACE, forget=True),
+            "threadsPerCore": Field(way_out=_NEW_GROUP, forget=True),
+            "volume": Field(cost=Cost.IN_PLACE, forget=True),
+            "deepHealthChecks": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
+            "labels": Field(cost=Cost.IN_PLACE, default={}),
+            "taints": Field(cost=Cost.IN_PLACE, default=[]),
+            "capacity": Field(way_out=_NEW_GROUP),
+            "interface": Field(way_out=_NEW_GROUP, forget=True),
+        },
+        child_of="hyperpod.Cluster",
+        way_out=_NEW_GROUP,
+    ),
+    Rule(type="hyperpod.Reboot", fields={"instance": Field()}, create=Cost.ROLLING, once=True),
+)

@@ -1,0 +1,238 @@
+"""plan(desired, previous, observed) -> Plan. Pure: pair, then diff, then order.
+
+Unknown is not absent: what could not be seen is neither made nor deleted. Prune is ours minus desired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reconciler.plan import diff, order
+from reconciler.plan.registry import rule_for
+from schemas.plan import Action, Cost, Finding, Plan, Refusal, Severity, Unmanaged, Verb
+from schemas.resource import Health, Mark, Observed, Presence, Resource, Source, Stage
+from schemas.values import JsonObject
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanInput:
+    """All a plan is made from. `previous`: what earlier revisions since the last Ready one wanted (newest wins).
+    `due`: keys of once-only resources that have their turn. `hold_count_drift`: a count that the world moved is
+    not put back by itself (policy)."""
+
+    cluster: str
+    revision: str | None
+    desired: Mapping[str, Resource]
+    previous: Mapping[str, Resource] = field(default_factory=dict[str, Resource])
+    observed: Mapping[str, Observed]
+    due: frozenset[str] = frozenset()
+    hold_count_drift: bool = False
+
+
+def make(given: PlanInput) -> Plan:
+    """The plan. Same input, same plan, whatever the order of the mappings."""
+    work = _Work(given)
+    for key in sorted(given.desired):
+        work.pair(given.desired[key])
+    for key in sorted(given.observed.keys() - given.desired.keys()):
+        work.leftover(given.observed[key])
+    actions = order.arrange([a for a in work.actions if not work.goes_with_parent(a)])
+    return Plan(
+        cluster=given.cluster,
+        revision=given.revision,
+        actions=actions,
+        refusals=tuple(work.refusals),
+        findings=tuple(work.findings),
+        unmanaged=tuple(work.unmanaged),
+        unknown=tuple(sorted(k for k, o in given.observed.items() if o.presence is Presence.UNKNOWN)),
+    )
+
+
+class _Work:
+    def __init__(self, given: PlanInput) -> None:
+        self.given = given
+        self.actions: list[Action] = []
+        self.refusals: list[Refusal] = []
+        self.findings: list[Finding] = []
+        self.unmanaged: list[Unmanaged] = []
+
+    def pair(self, resource: Resource) -> None:
+        """A desired resource and what was seen of it."""
+        rule = rule_for(resource.type)
+        if rule.once:
+            if resource.key in self.given.due:
+                self.actions.append(_action(resource, Verb.RUN, rule.create, want=resource.spec))
+            return
+        seen = self.given.observed.get(resource.key)
+        if seen is None or seen.presence is Presence.UNKNOWN:
+            return
+        if resource.reference:
+            self._reference(resource, seen)
+        elif seen.presence is Presence.ABSENT:
+            self._absent(resource, rule.create)
+        elif seen.health is Health.DELETING:
+            self._warn(resource, "BeingDeleted", f"{seen.name} is being deleted; it is made again when it is gone")
+        elif seen.mark is Mark.FOREIGN:
+            self._foreign(resource, seen)
+        else:
+            self._present(resource, seen)
+
+    def leftover(self, seen: Observed) -> None:
+        """Something seen that nobody wants: ours goes, what is not ours is only shown."""
+        if not seen.present or seen.health is Health.DELETING:
+            return
+        previous = self.given.previous.get(seen.key)
+        if seen.mark is Mark.FOREIGN:
+            if previous is None or not previous.reference:
+                self.unmanaged.append(Unmanaged(key=seen.key, message=seen.message or f"{seen.name} is not ours"))
+            return
+        if previous is not None and previous.reference:
+            return
+        verb = Verb.RELEASE if seen.mark is Mark.ADOPTED else Verb.DELETE
+        rule = rule_for(seen.type)
+        self.actions.append(
+            Action(
+                verb=verb,
+                key=seen.key,
+                type=seen.type,
+                name=seen.name,
+                stage=previous.stage if previous is not None else Stage.NETWORK,
+                lane=previous.lane if previous is not None else f"{seen.type}/{seen.name}",
+                cost=rule.delete if verb is Verb.DELETE else Cost.NONE,
+                source=previous.source if previous is not None else Source("Cluster", self.given.cluster),
+                identity=seen.identity,
+                guards={"presence": "present", "identity": seen.identity},
+                needs=self._dependents(seen.key),
+                because="prune" if self.given.desired else "teardown",
+            )
+        )
+
+    def goes_with_parent(self, action: Action) -> bool:
+        """The delete of a child whose parent is deleted in the same plan is the parent's doing."""
+        parent = rule_for(action.type).child_of
+        if action.verb is not Verb.DELETE or parent is None:
+            return False
+        return any(a.verb is Verb.DELETE and a.type == parent for a in self.actions)
+
+    def _dependents(self, key: str) -> tuple[str, ...]:
+        """Live things that were built on `key`: they go first."""
+        found = [
+            other.key
+            for other in self.given.previous.values()
+            if key in other.needs() and _is_there(self.given.observed.get(other.key)) and not other.reference
+        ]
+        return tuple(sorted(found))
+
+    def _reference(self, resource: Resource, seen: Observed) -> None:
+        if seen.presence is Presence.ABSENT:
+            self._refuse(
+                resource, "ReferenceMissing", f"{resource.name} does not exist", "make it, or name another one"
+            )
+
+    def _absent(self, resource: Resource, cost: Cost) -> None:
+        if resource.adopt is not None:
+            message = f"{resource.adopt} is to be adopted but does not exist"
+            self._refuse(resource, "AdoptMissing", message, "correct the name under spec.adopt, or remove it")
+            return
+        self.actions.append(_action(resource, Verb.CREATE, cost, want=resource.spec, guards={"presence": "absent"}))
+
+    def _foreign(self, resource: Resource, seen: Observed) -> None:
+        if resource.adopt is not None:
+            self.actions.append(
+                _action(resource, Verb.ADOPT, Cost.NONE, want={"adopt": resource.adopt}, identity=seen.identity)
+            )
+            return
+        message = f"{resource.name} exists and is not ours"
+        self._refuse(resource, "NotOurs", message, "name it under spec.adopt, or choose another name")
+
+    def _present(self, resource: Resource, seen: Observed) -> None:
+        rule = rule_for(resource.type)
+        moved = diff.changes(resource, self.given.previous.get(resource.key), seen, rule, self.given.observed)
+        fixed = [c for c in moved if c.rule.cost in (Cost.REFUSED, Cost.REPLACE)]
+        for change in fixed:
+            text = f"{change.field} cannot change from {_short(change.observed)} to {_short(change.wanted)}"
+            self._refuse(resource, "Immutable", text, change.rule.way_out or rule.way_out)
+        if fixed or not moved:
+            return
+        held = [c for c in moved if self.given.hold_count_drift and c.field == "count" and not c.from_git]
+        for group in (held, [c for c in moved if c not in held]):
+            if group:
+                self.actions.append(self._update(resource, seen, group))
+
+    def _update(self, resource: Resource, seen: Observed, moved: list[diff.Change]) -> Action:
+        cost = max((c.rule.cost for c in moved), key=list(Cost).index)
+        names = tuple(c.field for c in moved)
+        return _action(
+            resource,
+            Verb.UPDATE,
+            cost,
+            want={**resource.spec, **{c.field: c.written for c in moved}},
+            patch=diff.patch(moved),
+            guards={"presence": "present", "identity": seen.identity, **_guards(seen, names)},
+            identity=seen.identity,
+            fields=names,
+            because="git" if any(c.from_git for c in moved) else "drift",
+        )
+
+    def _refuse(self, resource: Resource, reason: str, message: str, way_out: str) -> None:
+        self.refusals.append(
+            Refusal(
+                key=resource.key,
+                stage=resource.stage,
+                source=resource.source,
+                reason=reason,
+                message=message,
+                way_out=way_out,
+            )
+        )
+
+    def _warn(self, resource: Resource, reason: str, message: str) -> None:
+        self.findings.append(
+            Finding(severity=Severity.WARNING, reason=reason, message=message, source=resource.source, key=resource.key)
+        )
+
+
+def _action(
+    resource: Resource,
+    verb: Verb,
+    cost: Cost,
+    *,
+    want: JsonObject,
+    patch: tuple[JsonObject, ...] = (),
+    guards: JsonObject | None = None,
+    identity: str = "",
+    fields: tuple[str, ...] = (),
+    because: str = "git",
+) -> Action:
+    return Action(
+        verb=verb,
+        key=resource.key,
+        type=resource.type,
+        name=resource.name,
+        stage=resource.stage,
+        lane=resource.lane,
+        cost=cost,
+        source=resource.source,
+        want=want,
+        patch=patch,
+        guards=guards or {},
+        identity=identity,
+        needs=resource.needs(),
+        fields=fields,
+        because=because,
+    )
+
+
+def _guards(seen: Observed, names: tuple[str, ...]) -> JsonObject:
+    """Only what the change overwrites and what act can read again."""
+    return {name: seen.guards[name] for name in names if name in seen.guards}
+
+
+def _is_there(seen: Observed | None) -> bool:
+    return seen is not None and seen.presence is not Presence.ABSENT and seen.mark is not Mark.FOREIGN
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,48 @@
+"""How one resource type is compared and what a change of each field costs.
+
+A field that declares nothing may not be changed: REFUSED is the default, so that forgetting a rule is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.plan.equality import equal
+from schemas.plan import Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One field of a normal form.
+
+    `default`: what an authored value goes back to when its author removes it (None: the field is taken away).
+    `forget`: removing it from the document changes nothing, because no default can be known.
+    """
+
+    cost: Cost = Cost.REFUSED
+    default: Any = None
+    forget: bool = False
+    same: Callable[[Any, Any], bool] = equal
+    way_out: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One resource type. `create` and `delete` are the costs of these verbs; `once` marks what is never repeated;
+    `child_of` names the type that takes it away with itself."""
+
+    type: str
+    fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
+    create: Cost = Cost.NONE
+    delete: Cost = Cost.DELETE
+    once: bool = False
+    child_of: str | None = None
+    way_out: str = "make a new one under another name, move over, then delete this one"
+
+    def field(self, name: str) -> Field:
+        return self.fields.get(name, _REFUSED)
+
+
+_REFUSED = Field()
