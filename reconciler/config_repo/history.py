@@ -1,0 +1,85 @@
+"""Which commit last changed a cluster: the cluster's revision.
+
+Along first parents only: what a merge brought in belongs to the merge. A new head costs the steps from the last head
+we know, each a look at two tree ids; only the first time is the whole history walked, by git.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+from reconciler.config_repo import names
+from reconciler.config_repo.errors import UnknownCluster
+from reconciler.config_repo.process import Git
+from reconciler.config_repo.reader import Reader
+
+_STEPS = 50
+_KEPT = 8
+_TIMEOUT = 600.0
+
+
+class History:
+    """`folders(sha)` gives the trees of all folders below clusters/, valid names or not."""
+
+    def __init__(self, git: Git, reader: Reader, folders: Callable[[str], Mapping[str, str]]) -> None:
+        self._git = git
+        self._reader = reader
+        self._folders = folders
+        self._lock = threading.Lock()
+        self._known: dict[str, dict[str, str]] = {}
+
+    def revision_of(self, sha: str, cluster: str) -> str:
+        with self._lock:
+            revisions = self._known.get(sha)
+            if revisions is None:
+                revisions = self._advance(sha)
+                self._known[sha] = revisions
+                while len(self._known) > _KEPT:
+                    del self._known[next(iter(self._known))]
+        if cluster not in revisions:
+            raise UnknownCluster(f"there is no cluster {cluster!r}, and up to {sha[:12]} there never was")
+        return revisions[cluster]
+
+    def _advance(self, sha: str) -> dict[str, str]:
+        changes: list[tuple[str, set[str]]] = []
+        at = sha
+        for _ in range(_STEPS):
+            if not self._known:
+                break
+            parents = self._reader.commit(at).parents
+            if not parents or self._reader.lookup([parents[0]])[0] is None:
+                break
+            changes.append((at, _differ(self._folders(parents[0]), self._folders(at))))
+            at = parents[0]
+            if at in self._known:
+                revisions = dict(self._known[at])
+                for commit, clusters in reversed(changes):
+                    revisions |= dict.fromkeys(clusters, commit)
+                return revisions
+        return self._walk(sha)
+
+    def _walk(self, sha: str) -> dict[str, str]:
+        chain = self._git.must(
+            "rev-list", "--first-parent", "--parents", "--end-of-options", sha, "--", names.CLUSTERS, timeout=_TIMEOUT
+        )
+        # A commit with one parent named is compared with that one only, also if it is a merge.
+        pairs = b"".join(b" ".join(line.split()[:2]) + b"\n" for line in chain.splitlines())
+        diff = ("diff-tree", "--stdin", "--root", "-m", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff")
+        out = self._git.must(*diff, "--", names.CLUSTERS, stdin=pairs, timeout=_TIMEOUT)
+        revisions: dict[str, str] = {}
+        commit = ""
+        for token in out.split(b"\0"):
+            text = token.decode("utf-8", "backslashreplace").strip("\n")
+            parts = text.split("/")
+            if names.SHA.match(text) and parts[0] != names.CLUSTERS:
+                commit = text[:40]
+            elif len(parts) > 2:
+                revisions.setdefault(parts[1], commit)
+        return revisions
+
+
+def _differ(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
+    if before is after:
+        return set()
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}

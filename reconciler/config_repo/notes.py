@@ -1,0 +1,195 @@
+"""Journals as git notes: one ref per cluster, one note per revision, lines only ever added.
+
+The tree has the layout `git notes` reads (two hex digits, then thirty-eight), whatever it was before: other tools'
+fan-outs are understood, and a note found elsewhere moves when it is next written. Everything else in the tree stays.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from reconciler.config_repo import names
+from reconciler.config_repo.errors import NameRefused, ObjectMissing, SecretRefused, UnknownRevision
+from reconciler.config_repo.objects import TREE, NewObject, TreeEntry, blob_id, new_commit
+from reconciler.config_repo.reader import Reader
+from reconciler.config_repo.records import NotesAppend, NotesResult, NotesView, RefUpdate
+from reconciler.config_repo.refs import Refs
+from reconciler.config_repo.secrets import find_secrets
+from reconciler.config_repo.trees import edit_tree
+
+US = ("InstantStart", "instantstart@localhost")
+ATTACHMENTS = "blobs"
+_HEX = frozenset(b"0123456789abcdef")
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """A journal at a tip. `places`: annotated commit → where its note lies (more than one after a foreign merge)."""
+
+    tip: str | None
+    tree: str | None
+    places: Mapping[str, tuple[tuple[str, ...], ...]]
+    view: NotesView
+
+
+class Journals:
+    """Reads are cached by tip. Writing the same cluster from two threads is a race like any other: one is rejected."""
+
+    def __init__(self, reader: Reader, refs: Refs, *, writer: str, clock: Callable[[], float]) -> None:
+        self._reader = reader
+        self._refs = refs
+        self._writer = writer
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._cache: dict[str, _Notes] = {}
+        self._subtrees: dict[str, dict[str, list[TreeEntry]]] = {}
+
+    def view(self, cluster: str) -> NotesView:
+        ref = names.JOURNAL + names.cluster(cluster)
+        return self._notes(cluster, self._tip(ref)).view
+
+    def append(self, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:
+        """One commit per cluster, one process for all objects, one for all refs, and one push."""
+        if len({item.cluster for item in batch}) != len(batch):
+            raise NameRefused("a batch holds each cluster once")
+        for item in batch:
+            _check(item)
+        results: dict[str, NotesResult] = {}
+        objects: list[NewObject] = []
+        updates: dict[str, RefUpdate] = {}
+        for item in batch:
+            try:
+                before = self._notes(item.cluster, item.expected_tip)
+            except ObjectMissing as error:
+                results[item.cluster] = NotesResult(accepted=False, tip=None, rejected_by=error.message)
+                continue
+            made = self._commit(item, before)
+            objects += made
+            updates[item.cluster] = RefUpdate(ref=names.JOURNAL + item.cluster, old=item.expected_tip, new=made[-1].id)
+        self._refs.store(objects)
+        verdicts = self._refs.publish(list(updates.values())) if updates else {}
+        for cluster, update in updates.items():
+            rejected = verdicts[update.ref]
+            if rejected is None:
+                results[cluster] = NotesResult(accepted=True, tip=update.new)
+            else:
+                self._keep_lost(update.new or "", cluster)
+                results[cluster] = NotesResult(accepted=False, tip=self._tip(update.ref), rejected_by=rejected)
+        return results
+
+    def _tip(self, ref: str) -> str | None:
+        found = self._reader.lookup([f"{ref}^{{commit}}"])[0]
+        return found.id if found else None
+
+    def _notes(self, cluster: str, tip: str | None) -> _Notes:
+        with self._lock:
+            cached = self._cache.get(cluster)
+        if cached is not None and cached.tip == tip:
+            return cached
+        notes = self._read(cluster, tip, cached)
+        with self._lock:
+            self._cache[cluster] = notes
+        return notes
+
+    def _read(self, cluster: str, tip: str | None, before: _Notes | None) -> _Notes:
+        if tip is None:
+            return _Notes(None, None, {}, NotesView(tip=None, entries=MappingProxyType({})))
+        tree = self._reader.commit(tip).tree
+        found = self._walk(cluster, tree)
+        # Most notes are those we had: only new contents are read.
+        known = {} if before is None else {blob_id(data): data for data in before.view.entries.values()}
+        wanted = {entry.id for places in found.values() for _, entry in places} - known.keys()
+        contents = known | self._reader.contents(sorted(wanted), "blob")
+        entries = {sha: _join(contents[entry.id] for _, entry in places) for sha, places in found.items()}
+        places = {sha: tuple(path for path, _ in where) for sha, where in found.items()}
+        return _Notes(tip, tree, places, NotesView(tip=tip, entries=MappingProxyType(entries)))
+
+    def _walk(self, cluster: str, root: str) -> dict[str, list[tuple[tuple[str, ...], TreeEntry]]]:
+        known = self._subtrees.get(cluster, {})
+        used: dict[str, list[TreeEntry]] = {}
+        found: dict[str, list[tuple[tuple[str, ...], TreeEntry]]] = {}
+        level: list[tuple[tuple[str, ...], str]] = [((), root)]
+        while level:
+            missing = [tree for _, tree in level if tree not in known]
+            used |= {tree: known[tree] for _, tree in level if tree in known} | self._reader.trees(missing)
+            below: list[tuple[tuple[str, ...], str]] = []
+            for path, tree in level:
+                for entry in used[tree]:
+                    if not _HEX.issuperset(entry.name):
+                        continue
+                    here = (*path, entry.name.decode("ascii"))
+                    if entry.mode == TREE and len(entry.name) == 2 and len(here) < 20:
+                        below.append((here, entry.id))
+                    elif entry.mode != TREE and len(sha := "".join(here)) == 40:
+                        found.setdefault(sha, []).append((here, entry))
+            level = below
+        self._subtrees[cluster] = used
+        return found
+
+    def _commit(self, item: NotesAppend, before: _Notes) -> list[NewObject]:
+        added: dict[str, list[str]] = {}
+        for sha, line in item.lines:
+            added.setdefault(sha, []).append(line)
+        changes: dict[tuple[str, ...], bytes | None] = {}
+        for sha, lines in added.items():
+            note = _join([before.view.entries.get(sha, b""), "".join(f"{line}\n" for line in lines).encode()])
+            changes |= dict.fromkeys(before.places.get(sha, ()))
+            changes[(sha[:2], sha[2:])] = note
+        for data in item.attachments:
+            changes[(ATTACHMENTS, blob_id(data))] = data
+        tree, objects = edit_tree(self._reader, before.tree, changes)
+        assert tree is not None  # a batch item has lines
+        parents = [parent for parent in (item.expected_tip, item.revision_parent) if parent]
+        if item.revision_parent and self._reader.lookup([f"{item.revision_parent}^{{commit}}"])[0] is None:
+            raise UnknownRevision(f"revision {item.revision_parent} is not in the repository")
+        commit = new_commit(tree=tree, parents=parents, author=US, committer=US, at=self._clock(), message=item.subject)
+        return [*objects, commit]
+
+    def _keep_lost(self, commit: str, cluster: str) -> None:
+        """What was rejected stays readable here: the newest in front, all earlier ones behind it."""
+        ref = f"{names.LOST}{self._writer}/{cluster}"
+        earlier = self._tip(ref)
+        if earlier is not None:
+            tree = self._reader.commit(commit).tree
+            chain = new_commit(
+                tree=tree,
+                parents=[commit, earlier],
+                author=US,
+                committer=US,
+                at=self._clock(),
+                message=f"lost to another writer: {cluster}",
+            )
+            self._refs.store([chain])
+            commit = chain.id
+        self._refs.keep_here([RefUpdate(ref=ref, old=earlier, new=commit)])
+
+
+def _check(item: NotesAppend) -> None:
+    names.cluster(item.cluster)
+    if not item.lines:
+        raise NameRefused(f"nothing to append for {item.cluster}")
+    if item.expected_tip is not None:
+        names.sha(item.expected_tip)
+    if item.revision_parent is not None:
+        names.sha(item.revision_parent)
+    for sha, line in item.lines:
+        names.sha(sha)
+        if "\n" in line or "\r" in line or "\0" in line:
+            raise NameRefused("a journal line is one line")
+        _refuse_secrets(line, item.cluster)
+    _refuse_secrets(item.subject, item.cluster)
+    for data in item.attachments:
+        _refuse_secrets(data.decode("utf-8", "replace"), item.cluster)
+
+
+def _refuse_secrets(text: str, cluster: str) -> None:
+    for finding in find_secrets(text):
+        raise SecretRefused(f"a note of {cluster} would hold what looks like a {finding.kind}: {finding.masked}")
+
+
+def _join(parts: Iterable[bytes]) -> bytes:
+    """Notes one after the other, each ending its last line."""
+    return b"".join(part if part.endswith(b"\n") else part + b"\n" for part in parts if part)

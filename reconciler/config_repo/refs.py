@@ -1,0 +1,127 @@
+"""Moving refs by compare-and-swap, here and on the remote.
+
+With a remote the push comes first and our copy of the ref follows: so our copy never runs ahead of the remote, and a
+crash in between costs nothing. A push that is not confirmed counts as not done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from reconciler.config_repo.errors import (
+    RemoteAuthFailed,
+    RemoteUnavailable,
+    RepositoryRefused,
+)
+from reconciler.config_repo.objects import NewObject, pack
+from reconciler.config_repo.process import REMOTE_TIMEOUT, Completed, Git, GitTimeout, credential_environment
+from reconciler.config_repo.records import Credential, RefUpdate
+
+NOWHERE = "0" * 40
+
+_AUTH = (
+    "authentication failed",
+    "could not read username",
+    "could not read password",
+    "terminal prompts disabled",
+    "permission denied",
+    "invalid username or",
+    "access denied",
+    "not authorized",
+    "host key verification failed",
+    "returned error: 401",
+    "returned error: 403",
+    "repository not found",  # what forges say to strangers
+)
+_MALFORMED = ("fsck error", "fsckobjects", "invalid index-pack output", "unpack-objects failed", "bad object")
+
+
+class Refs:
+    """Stores objects and moves refs, in the repository itself or, with `url`, on the remote and then here."""
+
+    def __init__(self, git: Git, *, url: str | None, credential: Callable[[], Credential | None] | None) -> None:
+        self._git = git
+        self.url = url
+        self._credential = credential
+
+    def store(self, objects: Sequence[NewObject]) -> None:
+        """All objects by one process, flushed to disk before it ends; git checks each of them."""
+        if objects:
+            unique = list({item.id: item for item in objects}.values())
+            self._git.must("unpack-objects", "-q", "--strict", stdin=pack(unique))
+
+    def publish(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
+        """Move each ref on its own; None = moved, else why not. Raises if nobody can say (remote away, no rights)."""
+        if self.url is None:
+            return self._move(updates)
+        verdicts = self._push(updates)
+        self._move([u for u in updates if verdicts[u.ref] is None])  # a fetch in between may have been faster: fine
+        return verdicts
+
+    def keep_here(self, updates: Sequence[RefUpdate]) -> None:
+        """Refs that are nobody else's business."""
+        self._move(updates)
+
+    def fetch(self, refspecs: Sequence[str]) -> None:
+        """One fetch of everything; refs that are gone on the remote go here too."""
+        if self.url is None:
+            return
+        options = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
+        done = self._remote("fetch", *options, "--end-of-options", self.url, *refspecs)
+        if not done.ok:
+            raise _remote_error(done)
+
+    def _push(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
+        leases = [f"--force-with-lease={u.ref}:{u.old or ''}" for u in updates]
+        specs = [f"{u.new or ''}:{u.ref}" for u in updates]
+        done = self._remote("push", "--porcelain", "--no-verify", *leases, "--end-of-options", self.url or "", *specs)
+        verdicts = parse_push(done.out)
+        if not any(u.ref in verdicts for u in updates):
+            raise _remote_error(done)
+        missing = f"the remote did not answer for this ref: {done.err}"
+        return {u.ref: verdicts.get(u.ref, missing) for u in updates}
+
+    def _remote(self, *args: str) -> Completed:
+        credential = self._credential() if self._credential and self.url else None
+        env = credential_environment(self.url or "", credential) if credential else None
+        try:
+            return self._git.run(*args, timeout=REMOTE_TIMEOUT, env=env)
+        except GitTimeout as error:
+            raise RemoteUnavailable(f"the remote did not answer in time: {error.message}") from error
+
+    def _move(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
+        """Together if possible; one that cannot move makes each try alone, so that it does not hold back the others."""
+        if not updates:
+            return {}
+        together = self._update_ref(updates)
+        if together.ok:
+            return {u.ref: None for u in updates}
+        if len(updates) == 1:
+            return {updates[0].ref: together.err or "the ref could not be moved"}
+        alone = {u.ref: self._update_ref([u]) for u in updates}
+        return {ref: None if done.ok else done.err or "the ref could not be moved" for ref, done in alone.items()}
+
+    def _update_ref(self, updates: Sequence[RefUpdate]) -> Completed:
+        orders = "".join(f"update {u.ref}\0{u.new or NOWHERE}\0{u.old or NOWHERE}\0" for u in updates)
+        return self._git.run("update-ref", "--stdin", "-z", stdin=orders.encode())
+
+
+def parse_push(out: bytes) -> dict[str, str | None]:
+    """The verdict for each ref of `git push --porcelain`. Any spelling of a rejection is one: only the flag counts."""
+    verdicts: dict[str, str | None] = {}
+    for line in out.decode("utf-8", "replace").splitlines():
+        flag, *rest = line.split("\t")
+        if len(rest) != 2 or len(flag) != 1:
+            continue
+        ref = rest[0].rpartition(":")[2]
+        verdicts[ref] = rest[1].strip() or "rejected" if flag == "!" else None
+    return verdicts
+
+
+def _remote_error(done: Completed) -> Exception:
+    said = done.err or f"exit code {done.code}"
+    if any(words in said.lower() for words in _AUTH):
+        return RemoteAuthFailed(f"the remote refuses our credential: {said}")
+    if any(words in said.lower() for words in _MALFORMED):
+        return RepositoryRefused(f"the remote repository is malformed: {said}")
+    return RemoteUnavailable(f"the remote cannot be reached: {said}")

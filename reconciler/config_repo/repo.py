@@ -1,0 +1,306 @@
+"""The config repository: read any revision, commit by compare-and-swap, keep the journal, take orders."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
+
+from reconciler.config_repo import names, trees
+from reconciler.config_repo.errors import (
+    GitFailed,
+    RefMoved,
+    UnknownRevision,
+    WorkTreeInTheWay,
+)
+from reconciler.config_repo.history import History
+from reconciler.config_repo.locations import locate
+from reconciler.config_repo.notes import US, Journals
+from reconciler.config_repo.objects import EMPTY_TREE, TREE, new_commit, new_object
+from reconciler.config_repo.orders import Orders, list_refs
+from reconciler.config_repo.process import Git, initialise
+from reconciler.config_repo.reader import Reader
+from reconciler.config_repo.records import (
+    CommitInfo,
+    Credential,
+    NotesAppend,
+    NotesResult,
+    NotesView,
+    Order,
+    RefUpdate,
+    RepoFile,
+)
+from reconciler.config_repo.refs import Refs
+
+_REFSPECS = (
+    "+refs/heads/*:refs/heads/*",
+    "+refs/notes/instantstart/*:refs/notes/instantstart/*",
+    "+refs/instantstart/orders/*:refs/instantstart/orders/*",
+)
+
+
+class ConfigRepo:
+    """One repository at one branch. Reads may come from many threads; see each method for what it raises.
+
+    A folder is used directly (durable = on disk); of a remote we keep a bare mirror (durable = pushed), and what we
+    read is what the last `fetch` brought.
+    """
+
+    def __init__(
+        self,
+        git: Git,
+        *,
+        url: str | None,
+        branch: str,
+        writer: str,
+        clock: Callable[[], float],
+        credential: Callable[[], Credential | None] | None,
+    ) -> None:
+        self.branch = branch
+        self.is_remote = url is not None
+        self._git = git
+        self._clock = clock
+        self._reader = Reader(git)
+        self._refs = Refs(git, url=url, credential=credential)
+        self._journals = Journals(self._reader, self._refs, writer=writer, clock=clock)
+        self._orders = Orders(git, self._reader, self._refs, clock=clock, fetch=self.fetch)
+        self._history = History(git, self._reader, lambda sha: self._folders(sha)[0])
+        self._lock = threading.Lock()
+        self._listed: dict[str, tuple[Mapping[str, str], tuple[RepoFile, ...]]] = {}
+
+    @classmethod
+    def open(
+        cls,
+        location: str,
+        *,
+        state_dir: Path,
+        branch: str = "main",
+        writer: str,
+        clock: Callable[[], float] = time.time,
+        credential: Callable[[], Credential | None] | None = None,
+    ) -> Self:
+        """`location`: a folder, or file://, ssh://, https:// or user@host:path. Nothing is fetched yet.
+
+        `writer` names this process in refs/instantstart/lost/; `credential` is asked before each talk with the remote.
+        """
+        names.branch(branch)
+        names.writer(writer)
+        place = locate(location, state_dir)
+        if place.url is not None:
+            initialise(place.path, branch)
+        git = Git(place.path)
+        return cls(git, url=place.url, branch=branch, writer=writer, clock=clock, credential=credential)
+
+    def close(self) -> None:
+        self._reader.close()
+        self._git.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading ---------------------------------------------------------------------------------------------------------
+
+    def fetch(self) -> None:
+        """Branches, journals and orders in one go. Raises RemoteUnavailable, RemoteAuthFailed, RepositoryRefused."""
+        self._refs.fetch(_REFSPECS)
+
+    def head(self) -> str | None:
+        """The commit the branch stands at; None: there are no commits on it yet."""
+        return self._commit_at(f"refs/heads/{self.branch}")
+
+    def resolve(self, rev: str) -> str:
+        """The commit a person means. The text goes by stdin and its characters are checked: it can be no flag."""
+        found = self._commit_at(names.revision(rev))
+        if found is None:
+            raise UnknownRevision(f"no commit is known as {rev!r}")
+        return found
+
+    def has_commit(self, sha: str) -> bool:
+        return self._commit_at(names.sha(sha)) is not None
+
+    def commit_info(self, sha: str) -> CommitInfo:
+        return self._reader.commit(names.sha(sha))
+
+    def is_ancestor(self, a: str, b: str) -> bool:
+        """Whether b contains a. False if either is no longer here."""
+        if not (self.has_commit(a) and self.has_commit(b)):
+            return False
+        done = self._git.run("merge-base", "--is-ancestor", a, b)
+        if done.code not in (0, 1):
+            raise GitFailed(f"git merge-base failed: {done.err}")
+        return done.ok
+
+    def history_rewritten(self, old_head: str, new_head: str) -> bool:
+        """Whether the branch went on from old_head to new_head by anything else than new commits."""
+        return not self.is_ancestor(old_head, new_head)
+
+    def clusters(self, sha: str) -> dict[str, str]:
+        """Cluster name → id of its input tree at this commit."""
+        return {name: tree for name, tree in self._folders(sha)[0].items() if names.CLUSTER.fullmatch(name)}
+
+    def problems(self, sha: str) -> list[RepoFile]:
+        """Entries below clusters/ that look like a cluster and are none."""
+        return list(self._folders(sha)[1])
+
+    def revision_of(self, sha: str, cluster: str) -> str:
+        """The first-parent commit that last changed (or removed) the cluster's input. Raises UnknownCluster."""
+        return self._history.revision_of(names.sha(sha), names.cluster(cluster))
+
+    def log(self, sha: str, *, cluster: str | None = None, limit: int = 50) -> list[CommitInfo]:
+        """First-parent commits, newest first; with a cluster those that changed its input."""
+        paths = ("--", f"{names.CLUSTERS}/{names.cluster(cluster)}") if cluster is not None else ("--",)
+        options = ("rev-list", "--first-parent", f"--max-count={int(limit)}")
+        shas = self._git.must(*options, "--end-of-options", names.sha(sha), *paths).decode().split()
+        commits = self._reader.commits(shas)
+        return [commits[item] for item in shas]
+
+    def files(self, sha: str, folder: str) -> list[RepoFile]:
+        """Everything below a folder (such as `clusters/prod`), sorted by path; nothing if it is no folder."""
+        entry = trees.find_entry(self._reader, self.commit_info(sha).tree, folder.split("/"))
+        if entry is None or entry.mode != TREE:
+            return []
+        return trees.list_files(self._reader, entry.id, folder)
+
+    def file(self, sha: str, path: str) -> RepoFile | None:
+        """One file (such as `clusters/policy.yaml`); None: there is nothing at this path."""
+        folder, _, name = path.rpartition("/")
+        entry = trees.find_entry(self._reader, self.commit_info(sha).tree, path.split("/"))
+        if entry is None or entry.mode == TREE:
+            return None
+        return trees.with_sizes(self._reader, [trees.describe(folder, entry._replace(name=name.encode()))])[0]
+
+    def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
+        """Contents by id. Raises ObjectMissing: what should be there and is not is never taken as empty."""
+        return self._reader.contents([names.sha(item) for item in ids], "blob")
+
+    # Commits ---------------------------------------------------------------------------------------------------------
+
+    def commit(
+        self,
+        *,
+        onto: str | None,
+        changes: Mapping[str, bytes | None],
+        message: str,
+        author: tuple[str, str],
+        branch: str | None = None,
+    ) -> str:
+        """A commit on `onto` (None: the first of the branch) with files written or, with None, removed.
+
+        The branch moves from `onto` or not at all: RefMoved says where it stands. If nothing changes, `onto` is
+        returned. Raises PathRefused, RefMoved, WorkTreeInTheWay and what `fetch` raises.
+        """
+        ref = f"refs/heads/{names.branch(branch or self.branch)}"
+        parsed = {names.document_path(path): data for path, data in changes.items()}
+        old_tree = self.commit_info(onto).tree if onto is not None else None
+        tree, objects = trees.edit_tree(self._reader, old_tree, parsed)
+        if onto is not None and (tree or EMPTY_TREE) == old_tree:
+            if self._commit_at(ref) != onto:
+                raise RefMoved(f"{ref} has moved", ref=ref, tip=self._commit_at(ref))
+            return onto
+        if tree is None:
+            tree, objects = EMPTY_TREE, [new_object("tree", b"")]
+        commit = new_commit(
+            tree=tree,
+            parents=[onto] if onto else [],
+            author=author,
+            committer=US,
+            at=self._clock(),
+            message=message,
+        )
+        self._refs.store([*objects, commit])
+        self._move_branch(RefUpdate(ref=ref, old=onto, new=commit.id))
+        return commit.id
+
+    # Journal ---------------------------------------------------------------------------------------------------------
+
+    def notes(self, cluster: str) -> NotesView:
+        return self._journals.view(cluster)
+
+    def journal_clusters(self) -> list[str]:
+        """Clusters that have a journal, whether or not they still have a folder."""
+        found = (ref.removeprefix(names.JOURNAL) for ref in list_refs(self._git, names.JOURNAL))
+        return sorted(name for name in found if names.CLUSTER.fullmatch(name))
+
+    def append_notes(self, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:
+        """Add lines to journals; each cluster is accepted or rejected alone. Accepted = durable.
+
+        A rejection means another writer was faster: our lines stay under refs/instantstart/lost/, fetch and fold again.
+        Raises SecretRefused and NameRefused before anything is written, and what `fetch` raises when no ref moved.
+        """
+        return self._journals.append(batch)
+
+    # Orders ----------------------------------------------------------------------------------------------------------
+
+    def orders(self) -> list[Order]:
+        return self._orders.all()
+
+    def put_order(self, ulid: str, body: Mapping[str, Any], *, author: tuple[str, str] = US) -> None:
+        self._orders.put(ulid, body, author)
+
+    def remove_orders(self, ulids: Sequence[str]) -> None:
+        self._orders.remove(ulids)
+
+    # Helpers ---------------------------------------------------------------------------------------------------------
+
+    def _commit_at(self, name: str) -> str | None:
+        found = self._reader.lookup([f"{name}^{{commit}}"])[0]
+        return found.id if found else None
+
+    def _folders(self, sha: str) -> tuple[Mapping[str, str], tuple[RepoFile, ...]]:
+        """Folders below clusters/ and what is wrong there, cached by the tree of clusters/."""
+        entry = trees.find_entry(self._reader, self.commit_info(sha).tree, [names.CLUSTERS])
+        if entry is None:
+            return MappingProxyType({}), ()
+        if entry.mode != TREE:
+            return MappingProxyType({}), (trees.describe("", entry),)
+        with self._lock:
+            listed = self._listed.get(entry.id)
+        if listed is None:
+            listed = self._list_folders(entry.id)
+            with self._lock:
+                self._listed[entry.id] = listed
+                while len(self._listed) > 4:
+                    del self._listed[next(iter(self._listed))]
+        return listed
+
+    def _list_folders(self, tree: str) -> tuple[Mapping[str, str], tuple[RepoFile, ...]]:
+        folders: dict[str, str] = {}
+        problems: list[RepoFile] = []
+        for entry in self._reader.trees([tree])[tree]:
+            file = trees.describe(names.CLUSTERS, entry)
+            name = file.path.removeprefix(f"{names.CLUSTERS}/")
+            if entry.mode == TREE:
+                folders[name] = entry.id
+            if entry.mode == TREE and file.problem is None and not names.CLUSTER.fullmatch(name):
+                file = trees.invalid_cluster(file)
+            if file.problem is not None:
+                problems.append(file)
+        return MappingProxyType(folders), tuple(problems)
+
+    def _move_branch(self, update: RefUpdate) -> None:
+        checked_out = self._git.work_tree is not None and self._checked_out() == update.ref
+        if checked_out and update.new is not None:
+            self._move_work_tree(update.old, update.new)
+        rejected = self._refs.publish([update])[update.ref]
+        if rejected is None:
+            return
+        if checked_out and update.new is not None:
+            self._move_work_tree(update.new, update.old)
+        raise RefMoved(f"{update.ref} has moved: {rejected}", ref=update.ref, tip=self._commit_at(update.ref))
+
+    def _checked_out(self) -> str:
+        return self._git.run("symbolic-ref", "--quiet", "HEAD").out.decode().strip()
+
+    def _move_work_tree(self, old: str | None, new: str | None) -> None:
+        """Bring the person's checkout along, else it would show our commit undone. Never over their changes."""
+        done = self._git.run("read-tree", "-m", "-u", old or EMPTY_TREE, new or EMPTY_TREE)
+        if not done.ok:
+            raise WorkTreeInTheWay(f"the branch is checked out here and has changes in the way: {done.err}")
