@@ -70,6 +70,7 @@ class OpRecord(BaseModel):
     attempt: int = 1
     at: str = ""  # when its intent was written
     ended: str = ""  # when its newest line was written
+    seq: int = 0  # of its newest line
     key: str = ""
     lane: str = ""
     verb: str = ""
@@ -232,6 +233,7 @@ class ClusterStatus(BaseModel):
 
     cluster: str
     seq: int = 0
+    at: str = ""  # of the newest line
     roll: int = 0
     rev: str | None = None
     input: str | None = None

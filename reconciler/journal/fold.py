@@ -40,9 +40,14 @@ def fold(cluster: str, notes: Mapping[str, bytes]) -> ClusterStatus:
 
 
 def fold_lines(cluster: str, texts: Iterable[str]) -> ClusterStatus:
-    """Status from lines in any order. A line that cannot be read, a gap, or two different lines with one seq make
-    the journal broken: what could be read before is still told, and nobody writes."""
-    broken: str | None = None
+    """Status from lines in any order."""
+    return read(cluster, texts).status()
+
+
+def read(cluster: str, texts: Iterable[str]) -> Fold:
+    """The fold of lines in any order, ready to take more. A line that cannot be read, a gap, or two different lines
+    with one seq make the journal broken: what could be read before is still told, and nobody writes."""
+    state = Fold(cluster=cluster)
     by_seq: dict[int, tuple[str, Line | None]] = {}
     for text in texts:
         if not text.strip():
@@ -50,33 +55,20 @@ def fold_lines(cluster: str, texts: Iterable[str]) -> ClusterStatus:
         try:
             line = parse(text)
         except BrokenLine as error:
-            broken = broken or str(error)
+            state.breaks(str(error))
             continue
         seq = line.seq if line is not None else int(json.loads(text)["seq"])
         if seq in by_seq and by_seq[seq][0] != text:
-            broken = broken or f"two different lines with seq {seq}"
+            state.breaks(f"two different lines with seq {seq}")
             continue
         by_seq[seq] = (text, line)
 
     order = sorted(by_seq)
     start = _newest_rollout(order, by_seq)
-    gap = next((b for a, b in zip(order[start:], order[start + 1 :], strict=False) if b != a + 1), None)
-    if gap is not None:
-        broken = broken or f"lines are missing before seq {gap}"
-
-    state = _State(cluster=cluster)
+    state.seq = order[start] - 1 if order else 0
     for seq in order[start:]:
-        line = by_seq[seq][1]
-        if line is None:
-            state.seq = seq
-            continue
-        if line.v > VERSION:
-            broken = broken or f"seq {seq} is of version {line.v}; this program writes {VERSION}"
-        try:
-            state.take(line)
-        except BrokenLine as error:
-            broken = broken or str(error)
-    return state.status(broken)
+        state.take(by_seq[seq][1], seq)
+    return state
 
 
 def revisions(notes: Mapping[str, bytes]) -> dict[str, RevisionStatus]:
@@ -104,10 +96,14 @@ def _newest_rollout(order: list[int], by_seq: Mapping[int, tuple[str, Line | Non
 
 
 @dataclass
-class _State:
+class Fold:
+    """The status so far. Lines are taken in the order of their seq."""
+
     cluster: str
     seq: int = 0
     roll: int = 0
+    at: str = ""
+    broken: str | None = None
     rollout: RolloutLine | None = None
     ready: str | None = None
     stages: dict[str, StageStatus] = field(default_factory=dict[str, StageStatus])
@@ -120,8 +116,33 @@ class _State:
     kinds: tuple[str, ...] = ()
     ended: EndLine | None = None
 
-    def take(self, line: Line) -> None:
-        self.seq, self.roll = line.seq, line.roll
+    def feed(self, text: str) -> None:
+        """Take a line just written."""
+        line = parse(text)
+        if line is not None:
+            self.take(line, line.seq)
+
+    def take(self, line: Line | None, seq: int) -> None:
+        """Take the line of this seq; None is a line of a kind we do not know."""
+        if seq != self.seq + 1:
+            self.breaks(f"lines are missing before seq {seq}")
+        self.seq = seq
+        if line is None:
+            return
+        if line.v > VERSION:
+            self.breaks(f"seq {seq} is of version {line.v}; this program writes {VERSION}")
+        self.roll, self.at = line.roll, line.at
+        try:
+            self._take(line)
+        except BrokenLine as error:
+            self.breaks(str(error))
+        if self.rollout is not None and self.condition()[0] is Condition.READY:
+            self.ready = self.rollout.rev
+
+    def breaks(self, why: str) -> None:
+        self.broken = self.broken or why
+
+    def _take(self, line: Line) -> None:
         match line:
             case RolloutLine():
                 self._rollout(line)
@@ -138,8 +159,6 @@ class _State:
                 self.done[line.key] = line.state
             case EndLine():
                 self.ended = line
-        if self.condition()[0] is Condition.READY and self.rollout is not None:
-            self.ready = self.rollout.rev
 
     def _rollout(self, line: RolloutLine) -> None:
         self.rollout, self.ended = line, None
@@ -157,7 +176,7 @@ class _State:
             mode="python", by_alias=True, exclude_none=True, exclude={"say", "v", "seq", "roll", "t"}
         )
         if line.phase is Phase.INTENT:
-            self.ops[line.op] = OpRecord.model_validate(fields)
+            self.ops[line.op] = OpRecord.model_validate({**fields, "seq": line.seq})
             return
         if known is None:
             raise BrokenLine(f"seq {line.seq}: op {line.op} has no intent")
@@ -166,7 +185,16 @@ class _State:
         if known.phase is Phase.UNKNOWN and line.phase is not Phase.RESOLVED:
             raise BrokenLine(f"seq {line.seq}: op {line.op} is unknown; only a person resolves it")
         keep = known.model_dump(mode="python", by_alias=True)
-        merged = {**keep, "reason": None, "msg": None, "next": None, **fields, "at": known.at, "ended": line.at}
+        merged = {
+            **keep,
+            "reason": None,
+            "msg": None,
+            "next": None,
+            **fields,
+            "at": known.at,
+            "ended": line.at,
+            "seq": line.seq,
+        }
         self.ops[line.op] = OpRecord.model_validate(merged)
 
     def _stage(self, line: StageLine) -> None:
@@ -184,7 +212,7 @@ class _State:
 
     def _let_pass(self, subject: str) -> None:
         """An approval binds to action digests: a key stands for the action that is held under it now."""
-        if len(subject) == 64:
+        if len(subject) == 64 or subject == "journal":
             self.approved.append(subject)
         for key, hold in self.holds.items():
             if hold.state == "held" and subject in (key, hold.action):
@@ -225,15 +253,16 @@ class _State:
     def _open(self) -> bool:
         return any(op.phase.open for op in self.ops.values())
 
-    def status(self, broken: str | None) -> ClusterStatus:
+    def status(self) -> ClusterStatus:
         condition, reason, msg = self.condition()
         gone = self.rollout is not None and self.rollout.input is None and condition is Condition.READY
-        if broken is not None:
-            condition, reason, msg = Condition.STALLED, "JournalBroken", broken
+        if self.broken is not None:
+            condition, reason, msg, gone = Condition.STALLED, "JournalBroken", self.broken, False
         rollout = self.rollout
         return ClusterStatus(
             cluster=self.cluster,
             seq=self.seq,
+            at=self.at,
             roll=self.roll,
             rev=None if rollout is None else rollout.rev,
             input=None if rollout is None else rollout.input,
@@ -241,7 +270,7 @@ class _State:
             base=() if rollout is None else rollout.base,
             last_ready=self.ready,
             plan=None if rollout is None else rollout.plan,
-            condition=Condition.GONE if gone and broken is None else condition,
+            condition=Condition.GONE if gone else condition,
             reason=reason,
             msg=msg,
             stages=self.stages,
@@ -253,5 +282,5 @@ class _State:
             retries=self.retries,
             kinds=self.kinds,
             gone=gone,
-            broken=broken,
+            broken=self.broken,
         )

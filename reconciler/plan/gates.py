@@ -106,7 +106,7 @@ def _running_pods(action: Action, given: GateInput) -> Held | None:
     seen = given.observed.get(action.key)
     pods = list(seen.detail.get("pods", ())) if seen is not None else []
     shrinks = action.verb in REMOVALS or (seen is not None and _lowers_count(action, seen))
-    if not pods or not shrinks or given.unprotected and given.folder_gone:
+    if not pods or not shrinks or (given.unprotected and given.folder_gone):
         return None
     names = ", ".join(pods[:3]) + (f" and {len(pods) - 3} more" if len(pods) > 3 else "")
     return Held(reason="RunningPods", message=f"{action.name} runs {names}", way="let them finish, or approve")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from schemas.journal import ClusterStatus
+from schemas.journal import ClusterStatus, OpRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +58,12 @@ def due(
 
 def started(status: ClusterStatus) -> frozenset[str]:
     """Keys of once-only ops that this journal knows, unless a person ordered a retry since."""
-    found: set[str] = set()
-    for op in status.ops.values():
-        if op.cls.value == "once" and not _may_repeat(op.key, status.retries):
-            found.add(op.key)
-    return frozenset(found)
+    return frozenset(op.key for op in status.ops.values() if op.cls.value == "once" and not retried(op, status.retries))
 
 
-def _may_repeat(key: str, retries: Mapping[str, int]) -> bool:
-    return key in retries
+def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
+    """True if a retry of this op (by id, key, or another subject such as its stage) came after it ended."""
+    return any(retries.get(subject, 0) > op.seq for subject in (op.op, op.key, op.key.split("#")[0], *subjects))
 
 
 def outcome(operation: Operation, status: ClusterStatus) -> str | None:
