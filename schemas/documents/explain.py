@@ -1,0 +1,197 @@
+"""From pydantic's errors to problems a person can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, cast
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from schemas import quantities
+from schemas.documents import walk, words
+from schemas.documents.problems import Problem, placeholder_in, problem, shown_value
+from schemas.documents.shapes import RULES_ERROR, Broken, Shape
+from schemas.reading.records import Path, Positions, RawDocument
+
+_KEY: Final = "[key]"
+_TYPES: Final[dict[str, str]] = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+
+def problems_of(model: type[Shape], raw: RawDocument, error: ValidationError, file: str) -> list[Problem]:
+    """Every problem of one document, in the order of the file. `raw` must have positions."""
+    positions = raw.positions or Positions()
+    first = list(_problems(model, error, positions, file))
+    more = [] if _has_rules(error) else _rules_behind(model, raw.value, error, positions, file)
+    found = {(item.line, item.column, item.field, item.expected): item for item in (*first, *more)}
+    return sorted(found.values(), key=lambda item: (item.line, item.column, item.field))
+
+
+def nearest(name: str, known: Iterable[str], also_known: Mapping[str, str]) -> str | None:
+    """The word that was probably meant."""
+    lower = {word.lower(): word for word in known}
+    synonyms = {word.lower(): meant for word, meant in also_known.items()}
+    if found := lower.get(name.lower()) or synonyms.get(name.lower()):
+        return found
+    close = difflib.get_close_matches(name.lower(), [*lower, *synonyms], n=1, cutoff=0.7)
+    return (lower.get(close[0]) or synonyms[close[0]]) if close else None
+
+
+def _problems(model: type[Shape], error: ValidationError, positions: Positions, file: str) -> Iterator[Problem]:
+    for details in error.errors(include_url=False):
+        path = tuple(step for step in details["loc"] if step != _KEY)
+        if details["type"] == RULES_ERROR:
+            yield from _rule_problems(details, path, positions, file)
+        else:
+            yield _field_problem(model, details, path, positions, file)
+
+
+def _rule_problems(details: ErrorDetails, path: Path, positions: Positions, file: str) -> Iterator[Problem]:
+    for broken in cast("tuple[Broken, ...]", details.get("ctx", {})["broken"]):
+        at = (*path, *broken.fields[0])
+        yield problem(file, positions.key(at), at, expected=broken.expected, found=broken.found, hint=broken.hint)
+
+
+def _field_problem(model: type[Shape], details: ErrorDetails, path: Path, positions: Positions, file: str) -> Problem:
+    kind, given, context = details["type"], details["input"], details.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown_field(model, path, positions, file)
+    if kind == "missing":
+        declared = walk.type_at(model, path)
+        expected, hint = _of_type(declared, given=None) or ("this required field", "")
+        return problem(file, positions.value(path), path, expected=expected, found="nothing", hint=hint or "required")
+    spot = positions.key(path) if details["loc"][-1:] == (_KEY,) else positions.value(path)
+    found = shown_value(given, written=positions.numbers.get(path), path=path)
+    if variable := placeholder_in(given):
+        return problem(
+            file,
+            spot,
+            path,
+            expected=_expected(model, kind, given, context, path)[0],
+            found=f"the placeholder {variable}",
+            hint="nothing is substituted here: write the value",
+        )
+    expected, hint = _expected(model, kind, given, context, path)
+    return problem(file, spot, path, expected=expected, found=found, hint=hint)
+
+
+def _expected(model: type[Shape], kind: str, given: object, context: Mapping[str, Any], path: Path) -> tuple[str, str]:
+    match kind:
+        case words.WORD_ERROR:
+            return context["expected"], context["hint"]
+        case "string_pattern_mismatch":
+            return _with_unit(context["pattern"], given)
+        case "literal_error":
+            return _one_of(walk.choices(walk.type_at(model, path)), given)
+        case "greater_than_equal":
+            return f"at least {context['ge']}", ""
+        case "less_than_equal":
+            return f"at most {context['le']}", ""
+        case "too_short":
+            return f"at least {context['min_length']} entries", "or leave the field out"
+        case "too_long":
+            return f"at most {context['max_length']} entries", ""
+        case "string_too_short" | "string_too_long" | "string_type":
+            declared = _of_type(walk.type_at(model, path), given=given)
+            return declared or ("text", "quote it" if isinstance(given, bool | int | float) else "")
+        case "finite_number":
+            return "a finite number", ""
+        case _:
+            return _TYPES.get(kind, "something else"), ""
+
+
+def _of_type(declared: Any, *, given: object) -> tuple[str, str] | None:
+    """What a declared type expects, where it can be said."""
+    if pattern := walk.pattern_of(declared):
+        return _with_unit(pattern, given)
+    if options := walk.choices(declared):
+        return _one_of(options, "")
+    return None
+
+
+def _with_unit(pattern: str, given: object) -> tuple[str, str]:
+    expected, hint = words.expected_for(pattern)
+    if pattern == quantities.BYTES_PATTERN and str(given).isdigit():
+        hint = f"a bare number means bytes: write {given}Gi"
+    return expected, hint
+
+
+def _one_of(options: tuple[str, ...], given: object) -> tuple[str, str]:
+    if not options:
+        return "another value", ""
+    expected = options[0] if len(options) == 1 else f"one of {', '.join(options)}"
+    meant = nearest(given, options, {}) if isinstance(given, str) and given else None
+    return expected, f"did you mean {meant}?" if meant else ""
+
+
+def _unknown_field(model: type[Shape], path: Path, positions: Positions, file: str) -> Problem:
+    owner = walk.model_at(model, path[:-1])
+    known = [field.alias or name for name, field in owner.model_fields.items()] if owner else []
+    meant = nearest(str(path[-1]), known, owner.also_known if owner else {})
+    hint = f"did you mean {meant}?" if meant else f"known: {', '.join(known)}" if known else "it takes no fields"
+    return problem(
+        file, positions.key(path), path, expected="a known field", found=f"`{str(path[-1])[:60]}`", hint=hint
+    )
+
+
+def _has_rules(error: ValidationError) -> bool:
+    return all(details["type"] == RULES_ERROR for details in error.errors(include_url=False))
+
+
+def _rules_behind(
+    model: type[Shape], value: Any, error: ValidationError, positions: Positions, file: str
+) -> list[Problem]:
+    """Rules that pydantic did not come to, because some field of the same model was wrong.
+
+    The wrong optional fields are left out and the rest is looked at again. A rule that looks at what was left out
+    is not reported: its complaint might only be an echo.
+    """
+    wrong = [tuple(step for step in details["loc"] if step != _KEY) for details in error.errors(include_url=False)]
+    try:
+        model.model_validate(_without(value, wrong))
+    except ValidationError as second:
+        found: list[Problem] = []
+        for details in second.errors(include_url=False):
+            if details["type"] != RULES_ERROR:
+                continue
+            at = details["loc"]
+            broken = [
+                rule
+                for rule in cast("tuple[Broken, ...]", details.get("ctx", {})["broken"])
+                if not any(_overlap((*at, *field), path) for field in rule.fields for path in wrong)
+            ]
+            for rule in broken:
+                path = (*at, *rule.fields[0])
+                spot = positions.key(path)
+                found.append(problem(file, spot, path, expected=rule.expected, found=rule.found, hint=rule.hint))
+        return found
+    return []
+
+
+def _without(value: Any, paths: list[Path], here: Path = ()) -> Any:
+    if isinstance(value, dict):
+        mapping = cast("dict[str, Any]", value)
+        kept = {key: item for key, item in mapping.items() if (*here, key) not in paths}
+        return {key: _without(item, paths, (*here, key)) for key, item in kept.items()}
+    if isinstance(value, list):
+        # Items keep their places, so that indexes in further problems stay right.
+        items = enumerate(cast("Sequence[Any]", value))
+        return [_without(item, paths, (*here, index)) for index, item in items]
+    return value
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
