@@ -1,0 +1,129 @@
+"""Stage dependencies: EKS add-ons with their roles, and the HyperPod chart as a Helm release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from reconciler.desired import policies
+from reconciler.desired.names import Names
+from schemas.documents.cluster import Cluster
+from schemas.resource import Resource, Source, Stage
+from schemas.values import JsonObject
+
+RELEASE = "hyperpod-dependencies"
+CHART_REPOSITORY = "https://github.com/aws/sagemaker-hyperpod-cli.git"
+CHART_PATH = "helm_chart/HyperPodHelmChart"
+CHART_COMMIT = "011ca927123e02b35a399935bbb3ab1905fe33c7"
+
+# The add-ons that call AWS, the service account each does it with, and what it may do.
+_CNI = ("vpc-cni", "kube-system/aws-node")
+_S3_CSI = ("aws-mountpoint-s3-csi-driver", "kube-system/s3-csi-driver-sa")
+
+
+def dependencies(cluster: Cluster, names: Names, buckets: Iterable[str], source: Source) -> list[Resource]:
+    """Resources of the stage dependencies. `buckets`: those that Storages of this cluster mount."""
+    installed = cluster.spec.dependencies.installed
+    roles = {
+        addon: _role(names, what, account, managed, inline, source)
+        for addon, what, account, managed, inline in (
+            (_CNI[0], "vpc-cni", _CNI[1], [policies.managed(names.region, "AmazonEKS_CNI_Policy")], {}),
+            (
+                _S3_CSI[0],
+                "s3-csi",
+                _S3_CSI[1],
+                [],
+                {"buckets": policies.use_buckets(names.region, (names.bucket, *buckets))},
+            ),
+        )
+        if addon in installed
+    }
+    addons: list[Resource] = []
+    for name, addon in sorted(installed.items()):
+        wanted: JsonObject = {}
+        if addon.version is not None:
+            wanted["version"] = addon.version
+        if addon.values:
+            wanted["values"] = dict(addon.values)
+        if name in roles:
+            wanted["role"] = names.ref("iam.Role", roles[name].key.rsplit("/", 1)[-1], "arn")
+        addons.append(
+            Resource(
+                key=names.key("eks.Addon", name),
+                type="eks.Addon",
+                name=name,
+                cluster=names.cluster,
+                stage=Stage.DEPENDENCIES,
+                lane=names.eks_lane,
+                spec=wanted,
+                after=(names.key("eks.Cluster"),),
+                source=source,
+            )
+        )
+    return [*roles.values(), *addons, _release(cluster, names, source)]
+
+
+def _role(names: Names, what: str, account: str, managed: list[str], inline: JsonObject, source: Source) -> Resource:
+    return Resource(
+        key=names.key("iam.Role", what),
+        type="iam.Role",
+        name=names.role(what),
+        cluster=names.cluster,
+        stage=Stage.DEPENDENCIES,
+        lane=f"iam/{names.role(what)}",
+        spec={
+            "trust": {
+                "irsa": {
+                    "provider": names.ref("iam.OpenIDConnectProvider", attr="arn"),
+                    "issuer": names.ref("eks.Cluster", attr="issuerHost"),
+                    "serviceAccount": account,
+                }
+            },
+            "managed": managed,
+            "inline": inline,
+        },
+        source=source,
+    )
+
+
+def _release(cluster: Cluster, names: Names, source: Source) -> Resource:
+    written = cluster.spec.dependencies
+    chart: JsonObject = {"repository": CHART_REPOSITORY, "path": CHART_PATH, "commit": CHART_COMMIT}
+    if written.chart is not None:
+        chart = {
+            "repository": written.chart.repository,
+            "path": written.chart.path,
+            "commit": written.chart.commit,
+        }
+    return Resource(
+        key=names.key("helm.Release", RELEASE),
+        type="helm.Release",
+        name=RELEASE,
+        cluster=names.cluster,
+        stage=Stage.DEPENDENCIES,
+        lane=f"helm/{names.cluster}/{RELEASE}",
+        spec={"chart": chart, "namespace": "kube-system", "values": _merged(_DEFAULTS, dict(written.values))},
+        after=(names.key("eks.Cluster"),),
+        source=source,
+    )
+
+
+# cert-manager is an EKS add-on here, and jobs, storage and role bindings have documents of their own.
+_DEFAULTS: JsonObject = {
+    "cert-manager": {"enabled": False},
+    "health-monitoring-agent": {"enabled": True},
+    "inferenceOperators": {"enabled": False},
+    "mlflow": {"enabled": False},
+}
+
+
+def _merged(base: JsonObject, over: JsonObject) -> JsonObject:
+    """Helm's own way: mappings are merged, everything else is replaced."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            merged[key] = _merged(cast("JsonObject", below), cast("JsonObject", value))
+        else:
+            merged[key] = value
+    return merged
