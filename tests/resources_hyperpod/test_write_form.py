@@ -1,0 +1,247 @@
+"""Instance groups between read form, write form and normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import botocore.session
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.resources.hyperpod import write_form
+from schemas.errors import StopUntilChange
+
+VPC = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
+ROLE = "arn:aws:iam::111122223333:role/prod-nodes"
+PLAN = "arn:aws:sagemaker:us-east-2:111122223333:training-plan/plan-a"
+
+
+def described(request: dict[str, Any], *, current: int = 0) -> dict[str, Any]:
+    """What DescribeCluster shows of a group asked for by `request`: the read form, as the service's model has it."""
+    shown = {k: v for k, v in request.items() if k in write_form.SAME}
+    shown |= {"TargetCount": request["InstanceCount"], "CurrentCount": current, "Status": "InService"}
+    shown |= {"TrainingPlanStatus": "Active"} if "TrainingPlanArn" in request else {}
+    if "MinInstanceCount" in request:
+        shown["MinCount"] = request["MinInstanceCount"]
+    if "ImageId" in request:
+        shown |= {"DesiredImageId": request["ImageId"], "CurrentImageId": "ami-0123456789abcdef0"}
+    if "ImageReleaseVersion" in request:
+        shown |= {"DesiredImageReleaseVersion": request["ImageReleaseVersion"], "CurrentImageReleaseVersion": "1.0.0"}
+    if "InstanceRequirements" in request:
+        types = request["InstanceRequirements"]["InstanceTypes"]
+        shown["InstanceRequirements"] = {"CurrentInstanceTypes": types[:1], "DesiredInstanceTypes": types}
+        shown["InstanceTypeDetails"] = [{"InstanceType": types[0], "CurrentCount": current, "ThreadsPerCore": 1}]
+    if "KubernetesConfig" in request:
+        wish = request["KubernetesConfig"]
+        shown["KubernetesConfig"] = {f"Desired{name}": value for name, value in wish.items()}
+        shown["KubernetesConfig"] |= {"CurrentLabels": {}, "CurrentTaints": []}
+    if "AutoPatchConfig" in request:
+        patching = dict(request["AutoPatchConfig"])
+        schedule = patching.pop("PatchSchedule", None)
+        shown["AutoPatchConfig"] = patching
+        if schedule is not None:
+            shown["AutoPatchConfig"] |= {"DesiredPatchSchedule": schedule, "CurrentPatchSchedule": {}}
+    return shown | {"ActiveOperations": {"Scaling": 1}, "ImageVersionStatus": "UpToDate", "TargetStateCount": current}
+
+
+names = st.from_regex(r"[a-z][a-z0-9-]{0,8}[a-z0-9]", fullmatch=True)
+labels = st.dictionaries(names, names, max_size=3)
+taints = st.lists(
+    st.fixed_dictionaries(
+        {"Key": names, "Effect": st.sampled_from(["NoSchedule", "NoExecute"])}, optional={"Value": names}
+    ),
+    max_size=3,
+)
+volumes = st.lists(
+    st.one_of(
+        st.fixed_dictionaries({"EbsVolumeConfig": st.fixed_dictionaries({"VolumeSizeInGB": st.integers(1, 16384)})}),
+        st.just({"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": "key-1"}}),
+        st.just({"FsxLustreConfig": {"DnsName": "fs-0123456789.fsx", "MountName": "abc"}}),
+    ),
+    max_size=3,
+)
+patching = st.fixed_dictionaries(
+    {"PatchingStrategy": st.sampled_from(["WhenIdle", "DrainFirst"])},
+    optional={
+        "PatchSchedule": st.just({"NextPatchDate": "2026-11-30T00:00:00.000Z"}),
+        "IdleWaitWindowInSeconds": st.just(3600),
+        "DrainPolicy": st.just({"OnDrainTimeout": "Skip"}),
+    },
+)
+
+
+@st.composite
+def requests(draw: Callable[[st.SearchStrategy[Any]], Any]) -> dict[str, Any]:
+    """Every shape of a group that UpdateCluster takes."""
+    body: dict[str, Any] = {"InstanceGroupName": draw(names), "ExecutionRole": ROLE}
+    body["InstanceCount"] = draw(st.integers(0, 6758))
+    if draw(st.booleans()):
+        body["InstanceType"] = "ml.c5.xlarge"
+    else:
+        body["InstanceRequirements"] = {"InstanceTypes": ["ml.c5.xlarge", "ml.m5.xlarge"]}
+    optional: dict[str, st.SearchStrategy[Any]] = {
+        "MinInstanceCount": st.integers(0, body["InstanceCount"]),
+        "LifeCycleConfig": st.sampled_from([{}, {"SourceS3Uri": "s3://b/p", "OnCreate": "on_create.sh"}]),
+        "ThreadsPerCore": st.integers(1, 2),
+        "InstanceStorageConfigs": volumes,
+        "OnStartDeepHealthChecks": st.just(["InstanceStress"]),
+        "TrainingPlanArn": st.just(PLAN),
+        "OverrideVpcConfig": st.just(VPC),
+        "ScheduledUpdateConfig": st.just({"ScheduleExpression": "cron(0 0 1 * ? *)"}),
+        "CapacityRequirements": st.sampled_from([{"Spot": {}}, {"OnDemand": {}}]),
+        "NetworkInterface": st.just({"InterfaceType": "efa-only"}),
+        "ImageId": st.just("ami-0123456789abcdef1"),
+        "ImageReleaseVersion": st.just("1.2.3"),
+        "KubernetesConfig": st.fixed_dictionaries({}, optional={"Labels": labels, "Taints": taints}),
+        "AutoPatchConfig": patching,
+    }
+    for name, values in optional.items():
+        if draw(st.booleans()):
+            value = draw(values)
+            if value != {} or name != "KubernetesConfig":
+                body[name] = value
+    return body
+
+
+@given(requests(), st.integers(0, 10))
+def test_write_describe_write_gives_the_same_request(request_: dict[str, Any], current: int) -> None:
+    assert write_form.write_form(described(request_, current=current)) == request_
+
+
+def test_every_member_of_the_service_model_has_a_place() -> None:
+    """A newer botocore with a member we would silently drop from an update must fail here."""
+    model: Any = botocore.session.get_session().get_service_model("sagemaker")
+    members = set(model.shape_for("ClusterInstanceGroupSpecification").members)
+    placed = {*write_form.SAME, *write_form.RENAMED.values()}
+    assert members == placed | {"InstanceRequirements", "KubernetesConfig", "AutoPatchConfig"}
+
+
+@given(
+    requests(), st.sets(st.sampled_from(["labels", "taints", "minCount", "deepHealthChecks", "lifecycle", "volume"]))
+)
+def test_a_change_that_names_no_count_sends_the_live_one(request_: dict[str, Any], fields: set[str]) -> None:
+    """B10: no UpdateCluster body lowers a count that the plan did not name."""
+    body = write_form.overlay(write_form.write_form(described(request_)), {"count": 0}, fields)
+    assert body["InstanceCount"] == request_["InstanceCount"]
+    assert body.get("MinInstanceCount", 0) <= body["InstanceCount"]
+
+
+@given(requests())
+def test_a_change_of_nothing_changes_nothing(request_: dict[str, Any]) -> None:
+    assert write_form.overlay(request_, {}, ()) == request_
+
+
+@given(requests(), labels)
+def test_a_label_change_carries_everything_else(request_: dict[str, Any], wish: dict[str, str]) -> None:
+    body = write_form.overlay(write_form.write_form(described(request_)), {"labels": wish}, ("labels",))
+    assert body["KubernetesConfig"].pop("Labels") == wish
+    before = dict(request_.get("KubernetesConfig", {}))
+    before.pop("Labels", None)
+    assert body.pop("KubernetesConfig") == before
+    assert body == {k: v for k, v in request_.items() if k != "KubernetesConfig"}
+
+
+SPEC: dict[str, Any] = {
+    "instanceType": "ml.c5.xlarge",
+    "count": 4,
+    "minCount": 2,
+    "subnets": ["subnet-1"],
+    "securityGroups": ["sg-1"],
+    "executionRole": ROLE,
+    "lifecycle": {"sourceS3Uri": "s3://sagemaker-prod/lifecycle/", "onCreate": "on_create.sh"},
+    "threadsPerCore": 2,
+    "volume": {"sizeGiB": 500},
+    "deepHealthChecks": ["InstanceConnectivity", "InstanceStress"],
+    "labels": {"team": "a"},
+    "taints": [{"key": "gpu", "effect": "NoSchedule"}, {"key": "team", "value": "a", "effect": "NoExecute"}],
+    "capacity": {"onDemand": {}},
+    "interface": "efa",
+}
+
+
+@pytest.mark.parametrize(
+    ("reason", "change"),
+    [
+        ("as it is", {}),
+        ("an empty object selects spot (A29)", {"capacity": {"spot": {}}}),
+        ("a training plan", {"capacity": {"trainingPlan": {"arn": PLAN}}}),
+        ("an encrypted volume", {"volume": {"sizeGiB": 10, "kmsKey": "key-1"}}),
+        ("an empty group", {"count": 0, "minCount": None}),
+        ("nothing optional", {"labels": {}, "taints": [], "deepHealthChecks": [], "minCount": None}),
+    ],
+)
+def test_a_new_group_is_described_as_it_was_wanted(reason: str, change: dict[str, Any]) -> None:
+    spec = {k: v for k, v in (SPEC | change).items() if v is not None}
+    body = write_form.new_group("g", spec, spec["count"])
+    assert write_form.normal_form(described(body), {}) == spec, reason
+
+
+def shuffled(group: dict[str, Any]) -> dict[str, Any]:
+    config = group["KubernetesConfig"]
+    config["DesiredTaints"] = list(reversed(config["DesiredTaints"]))
+    config["DesiredLabels"] = dict(reversed(config["DesiredLabels"].items()))
+    return dict(reversed(group.items()))
+
+
+@pytest.mark.parametrize(
+    ("reason", "change"),
+    [
+        ("members and taints in another order", shuffled),
+        ("the default capacity spelled out", lambda g: g | {"CapacityRequirements": {"OnDemand": {}}}),
+        (
+            "checks in another order",
+            lambda g: g | {"OnStartDeepHealthChecks": ["InstanceStress", "InstanceConnectivity"]},
+        ),
+        ("the cluster's own VPC", lambda g: {k: v for k, v in g.items() if k != "OverrideVpcConfig"}),
+        ("counts of instances that come and go", lambda g: g | {"CurrentCount": 1, "ActiveOperations": {}}),
+        ("an image of the server's choice", lambda g: g | {"DesiredImageId": "ami-0123456789abcdef0"}),
+    ],
+)
+def test_what_the_server_adds_or_reorders_is_no_difference(
+    reason: str, change: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """A25, B09 and the perpetual diffs of other tools."""
+    group = described(write_form.new_group("g", SPEC, 4))
+    assert write_form.normal_form(change(group), VPC) == SPEC, reason
+
+
+@pytest.mark.parametrize("empty", [{}, {"KubernetesConfig": {}}, {"KubernetesConfig": {"DesiredLabels": {}}}])
+def test_absent_labels_are_no_labels(empty: dict[str, Any]) -> None:
+    found = write_form.normal_form({"InstanceGroupName": "g", "TargetCount": 1, **empty}, VPC)
+    assert (found["labels"], found["taints"]) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("reason", "field", "want"),
+    [
+        ("the type is fixed", "instanceType", {"instanceType": "ml.m5.large"}),
+        ("on-demand cannot become spot (A29)", "capacity", {"capacity": {"spot": {}}}),
+        ("a plan cannot be put on later", "capacity", {"capacity": {"trainingPlan": {"arn": PLAN}}}),
+    ],
+)
+def test_what_is_fixed_is_refused(reason: str, field: str, want: dict[str, Any]) -> None:
+    body = write_form.new_group("g", SPEC, 4)
+    with pytest.raises(StopUntilChange) as caught:
+        write_form.overlay(body, want, (field,))
+    assert caught.value.reason == "ImmutableField", reason
+
+
+def test_one_training_plan_is_swapped_for_another() -> None:
+    body = write_form.new_group("g", SPEC | {"capacity": {"trainingPlan": {"arn": PLAN}}}, 4)
+    changed = write_form.overlay(body, {"capacity": {"trainingPlan": {"arn": PLAN + "2"}}}, ("capacity",))
+    assert changed == body | {"TrainingPlanArn": PLAN + "2"}
+
+
+def test_removed_fields_go_back_to_their_defaults() -> None:
+    body = write_form.new_group("g", SPEC, 4)
+    fields = ("labels", "taints", "deepHealthChecks", "minCount", "volume")
+    assert write_form.normal_form(described(write_form.overlay(body, {}, fields)), {}) == {
+        k: v for k, v in SPEC.items() if k not in ("minCount", "volume")
+    } | {"labels": {}, "taints": [], "deepHealthChecks": []}
+
+
+def test_the_minimum_is_never_above_the_count() -> None:
+    body = write_form.new_group("g", SPEC, 4)
+    assert write_form.overlay(body, {"count": 1}, ("count",))["MinInstanceCount"] == 1
