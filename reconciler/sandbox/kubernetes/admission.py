@@ -1,0 +1,148 @@
+"""What the server itself puts into an object on its way in, where that needs the rest of the cluster.
+
+Service addresses, a pod's service account and priority, the default
+storage class, the labels by which a job knows its pods.
+"""
+
+from reconciler.sandbox.kubernetes.errors import ApiError, forbidden, invalid
+from reconciler.sandbox.kubernetes.kinds import Kind
+from reconciler.sandbox.kubernetes.objects import Object, dig, namespace_of
+from reconciler.sandbox.kubernetes.store import Store
+
+PVC_FINALIZER = "kubernetes.io/pvc-protection"
+PV_FINALIZER = "kubernetes.io/pv-protection"
+
+
+class Admission:
+    """Knows the store, and which addresses are taken."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._next_address = 10
+
+    def on_create(self, kind: Kind, obj: Object) -> None:
+        """In place, after defaulting, before validation."""
+        match kind.group, kind.kind:
+            case "", "Pod":
+                self._pod(obj)
+            case "", "Service":
+                self._addresses(obj, None)
+            case "", "PersistentVolumeClaim":
+                obj["metadata"].setdefault("finalizers", [PVC_FINALIZER])
+                self._storage_class(obj)
+            case "", "PersistentVolume":
+                obj["metadata"].setdefault("finalizers", [PV_FINALIZER])
+            case "batch", "Job":
+                _job_selector(obj)
+            case _:
+                pass
+
+    def on_update(self, kind: Kind, old: Object, new: Object) -> None:
+        if (kind.group, kind.kind) == ("", "Service"):
+            self._addresses(new, old)
+        if (kind.group, kind.kind) == ("", "Namespace"):
+            new["spec"] = old["spec"]
+
+    def _pod(self, pod: Object) -> None:
+        spec: Object = pod["spec"]
+        account = spec.setdefault("serviceAccountName", "default")
+        spec["serviceAccount"] = account
+        namespace = namespace_of(pod)
+        if account != "default" and self._store.get(("", "serviceaccounts"), (namespace, account)) is None:
+            name = pod["metadata"]["name"]
+            text = f'error looking up service account {namespace}/{account}: serviceaccount "{account}" not found'
+            raise forbidden(f'pods "{name}" is forbidden: {text}', name=name, kind="pods")
+        self._priority(spec, pod["metadata"]["name"])
+        tolerations: list[Object] = spec.setdefault("tolerations", [])
+        for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
+            if not any(each.get("key") in (key, None, "") and each.get("effect") in ("NoExecute", None, "") for each in tolerations):
+                tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
+
+    def _priority(self, spec: Object, name: str) -> None:
+        wanted = spec.get("priorityClassName")
+        classes = {each.obj["metadata"]["name"]: each.obj for each in self._store.all(("scheduling.k8s.io", "priorityclasses"))}
+        if wanted and wanted not in classes:
+            raise forbidden(f'pods "{name}" is forbidden: no PriorityClass with name {wanted} was found', name=name, kind="pods")
+        found = classes.get(wanted) or next((each for each in classes.values() if each.get("globalDefault")), None)
+        if found:
+            spec["priorityClassName"] = found["metadata"]["name"]
+        spec["priority"] = found["value"] if found else 0
+        spec["preemptionPolicy"] = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
+
+    def _storage_class(self, claim: Object) -> None:
+        if "storageClassName" in claim["spec"]:
+            return
+        for stored in self._store.all(("storage.k8s.io", "storageclasses")):
+            if dig(stored.obj, "metadata", "annotations", "storageclass.kubernetes.io/is-default-class") == "true":
+                claim["spec"]["storageClassName"] = stored.obj["metadata"]["name"]
+
+    def _addresses(self, service: Object, old: Object | None) -> None:
+        spec: Object = service["spec"]
+        before: Object = old["spec"] if old else {}
+        if spec["type"] == "ExternalName":
+            return
+        for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"):
+            if field in before and field not in spec and before.get("type") != "ExternalName":
+                spec[field] = before[field]
+        if not spec.get("clusterIP"):
+            spec["clusterIP"] = self._free_address()
+        spec.setdefault("clusterIPs", [spec["clusterIP"]])
+        spec.setdefault("ipFamilies", ["IPv4"])
+        spec.setdefault("ipFamilyPolicy", "SingleStack")
+        if old is None:
+            self._refuse_taken(service)
+        if spec["type"] in ("NodePort", "LoadBalancer") and spec.get("allocateLoadBalancerNodePorts", True):
+            self._node_ports(spec, before)
+
+    def _free_address(self) -> str:
+        taken = {dig(each.obj, "spec", "clusterIP") for each in self._store.all(("", "services"))}
+        while True:
+            self._next_address += 1
+            address = f"10.100.{self._next_address // 256 % 256}.{self._next_address % 256}"
+            if address not in taken:
+                return address
+
+    def _refuse_taken(self, service: Object) -> None:
+        address = service["spec"]["clusterIP"]
+        if address == "None":
+            return
+        for each in self._store.all(("", "services")):
+            if dig(each.obj, "spec", "clusterIP") == address:
+                text = f'Invalid value: "{address}": failed to allocate IP {address}: provided IP is already allocated'
+                name = service["metadata"]["name"]
+                raise invalid("Service", "", name, [("spec.clusterIPs", "FieldValueInvalid", text)])
+
+    def _node_ports(self, spec: Object, before: Object) -> None:
+        had = {(port["port"], port["protocol"]): port.get("nodePort") for port in before.get("ports") or []}
+        taken = {
+            port.get("nodePort") for each in self._store.all(("", "services")) for port in dig(each.obj, "spec", "ports") or []
+        }
+        candidate = 30000
+        for port in spec.get("ports") or []:
+            if port.get("nodePort"):
+                continue
+            port["nodePort"] = had.get((port["port"], port["protocol"]))
+            while not port["nodePort"]:
+                candidate += 1
+                if candidate > 32767:
+                    raise ApiError(500, "InternalError", "failed to allocate a nodePort: range is full")
+                if candidate not in taken:
+                    port["nodePort"] = candidate
+                    taken.add(candidate)
+
+
+def _job_selector(job: Object) -> None:
+    spec: Object = job["spec"]
+    if spec.get("manualSelector"):
+        return
+    uid, name = job["metadata"]["uid"], job["metadata"]["name"]
+    labels = {
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        "job-name": name,
+    }
+    template: Object = spec["template"]
+    metadata: Object = template.setdefault("metadata", {})
+    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
+    spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
