@@ -1,0 +1,1 @@
+"""EKS: the cluster, who may enter it, and its add-ons."""
