@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from reconciler.config_repo import names
 from reconciler.config_repo.errors import NameRefused, ObjectMissing, SecretRefused, UnknownRevision
-from reconciler.config_repo.objects import TREE, NewObject, TreeEntry, blob_id, new_commit
+from reconciler.config_repo.objects import EMPTY_TREE, TREE, NewObject, TreeEntry, blob_id, new_commit, new_object
 from reconciler.config_repo.reader import Reader
 from reconciler.config_repo.records import NotesAppend, NotesResult, NotesView, RefUpdate
 from reconciler.config_repo.refs import Refs
@@ -38,10 +38,11 @@ class _Notes:
 class Journals:
     """Reads are cached by tip. Writing the same cluster from two threads is a race like any other: one is rejected."""
 
-    def __init__(self, reader: Reader, refs: Refs, *, writer: str, clock: Callable[[], float]) -> None:
+    def __init__(self, reader: Reader, refs: Refs, *, writer: str, session: str, clock: Callable[[], float]) -> None:
         self._reader = reader
         self._refs = refs
         self._writer = writer
+        self._session = session
         self._clock = clock
         self._lock = threading.Lock()
         self._cache: dict[str, _Notes] = {}
@@ -142,11 +143,22 @@ class Journals:
             changes[(ATTACHMENTS, blob_id(data))] = data
         tree, objects = edit_tree(self._reader, before.tree, changes)
         assert tree is not None  # a batch item has lines
-        parents = [parent for parent in (item.expected_tip, item.revision_parent) if parent]
         if item.revision_parent and self._reader.lookup([f"{item.revision_parent}^{{commit}}"])[0] is None:
             raise UnknownRevision(f"revision {item.revision_parent} is not in the repository")
-        commit = new_commit(tree=tree, parents=parents, author=US, committer=US, at=self._clock(), message=item.subject)
-        return [*objects, commit]
+        tip = item.expected_tip
+        if tip is None:
+            # An empty root, so that first parents are always the journal and never the branch.
+            root = self._new_commit(EMPTY_TREE, (), f"Journal of {item.cluster}")
+            objects += [new_object("tree", b""), root]
+            tip = root.id
+        parents = [tip, item.revision_parent] if item.revision_parent else [tip]
+        return [*objects, self._new_commit(tree, parents, item.subject)]
+
+    def _new_commit(self, tree: str, parents: Sequence[str], subject: str) -> NewObject:
+        # The session makes ids unique: two writers with the same words in the same second must not both be "up to
+        # date" on the remote, or both would hold the fence.
+        message = f"{subject}\n\nWriter: {self._writer} {self._session}"
+        return new_commit(tree=tree, parents=parents, author=US, committer=US, at=self._clock(), message=message)
 
     def _keep_lost(self, commit: str, cluster: str) -> None:
         """What was rejected stays readable here: the newest in front, all earlier ones behind it."""
@@ -154,14 +166,7 @@ class Journals:
         earlier = self._tip(ref)
         if earlier is not None:
             tree = self._reader.commit(commit).tree
-            chain = new_commit(
-                tree=tree,
-                parents=[commit, earlier],
-                author=US,
-                committer=US,
-                at=self._clock(),
-                message=f"lost to another writer: {cluster}",
-            )
+            chain = self._new_commit(tree, [commit, earlier], f"Lost to another writer: {cluster}")
             self._refs.store([chain])
             commit = chain.id
         self._refs.keep_here([RefUpdate(ref=ref, old=earlier, new=commit)])

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import cast
 
 import git
-from git.exc import GitCommandNotFound, InvalidGitRepositoryError, NoSuchPathError
 
 from reconciler.config_repo.errors import GitFailed, NotARepository
 from reconciler.config_repo.records import Credential
@@ -45,6 +44,9 @@ _SETTINGS = {
     "push.recurseSubmodules": "no",
 }
 
+# Of git's variables the ones that can be neither unset nor overruled from here.
+_MISLEADING = ("GIT_COMMON_DIR", "GIT_WORK_TREE")
+
 
 @dataclass(frozen=True, slots=True)
 class Completed:
@@ -65,17 +67,24 @@ class Git:
     """Processes in one repository. Thread-safe: each call is a process of its own."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            self._repo = git.Repo(path, expand_vars=False, search_parent_directories=False)
-        except (InvalidGitRepositoryError, NoSuchPathError) as error:
-            raise NotARepository(f"{path} is not a git repository") from error
-        except GitCommandNotFound as error:  # pragma: no cover - a machine without git
-            raise NotARepository("git is not installed") from error
-        self.work_tree = None if self._repo.bare else self._repo.working_tree_dir
-        self._repo.git.update_environment(**_environment(Path(self._repo.git_dir), Path(self._repo.common_dir)))
-
-    def close(self) -> None:
-        self._repo.close()
+        for name in _MISLEADING:
+            if name in os.environ:
+                raise NotARepository(
+                    f"{name} is set in the environment and would change what a repository is; unset it"
+                )
+        git_dir, self.work_tree = _find(path)
+        # git.Git and not git.Repo: Repo takes GIT_DIR and its like from our caller's environment (a hook's, say) and
+        # keeps processes of its own; all we want from it is a careful way to start a process.
+        self._runner = git.Git(self.work_tree or git_dir)
+        self._runner.update_environment(**_environment(git_dir))
+        asked = self.run("rev-parse", "--is-bare-repository", "--show-object-format")
+        if not asked.ok:
+            raise NotARepository(f"{path} is not a git repository: {asked.err}")
+        bare, object_format = asked.out.decode().split()
+        if object_format != "sha1":
+            raise NotARepository(f"{path} uses {object_format} object ids, which are not supported yet")
+        if bare == "true":
+            self.work_tree = None
 
     def run(
         self,
@@ -104,7 +113,7 @@ class Git:
 
     def start(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """A running process with three pipes. Whoever starts it ends it."""
-        handle = self._repo.git.execute(
+        handle = self._runner.execute(
             ["git", *args],
             istream=subprocess.PIPE,  # type: ignore[call-overload,unused-ignore]
             as_process=True,
@@ -120,7 +129,7 @@ def initialise(path: Path, branch: str) -> None:
     """An empty bare repository; harmless where one is already."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     runner = git.Git(path)
-    runner.update_environment(**_environment(None, None))
+    runner.update_environment(**_environment(None))
     runner.execute(["git", "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", "."])
 
 
@@ -141,7 +150,22 @@ def tidy(err: bytes) -> str:
     return "; ".join(lines)[:500]
 
 
-def _environment(git_dir: Path | None, common_dir: Path | None) -> dict[str, str]:
+def _find(path: Path) -> tuple[Path, Path | None]:
+    """The git directory and the work tree of a folder; git's own rules, but without searching upwards."""
+    dot_git = path / ".git"
+    if path.name == ".git" and path.is_dir():
+        return path, path.parent
+    if dot_git.is_dir():
+        return dot_git, path
+    if dot_git.is_file():  # a linked work tree or a submodule
+        target = dot_git.read_text().removeprefix("gitdir:").strip()
+        return path / target, path
+    if (path / "HEAD").is_file() and (path / "objects").is_dir():
+        return path, None
+    raise NotARepository(f"{path} is not a git repository")
+
+
+def _environment(git_dir: Path | None) -> dict[str, str]:
     env = {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "",
@@ -158,14 +182,16 @@ def _environment(git_dir: Path | None, common_dir: Path | None) -> dict[str, str
     for number, (key, value) in enumerate(_SETTINGS.items()):
         env[f"GIT_CONFIG_KEY_{number}"] = key
         env[f"GIT_CONFIG_VALUE_{number}"] = value
-    if git_dir is not None and common_dir is not None:
+    if git_dir is not None:
         # Named outright: neither the caller's GIT_* variables nor a search upwards decide where we are.
+        git_dir = git_dir.resolve()
+        shared = git_dir / "commondir"
+        common = (git_dir / shared.read_text().strip()).resolve() if shared.is_file() else git_dir
         env |= {
-            "GIT_DIR": str(git_dir.resolve()),
-            "GIT_COMMON_DIR": str(common_dir.resolve()),
-            "GIT_OBJECT_DIRECTORY": str(common_dir.resolve() / "objects"),
+            "GIT_DIR": str(git_dir),
+            "GIT_OBJECT_DIRECTORY": str(common / "objects"),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
-            "GIT_INDEX_FILE": str(git_dir.resolve() / "index"),
+            "GIT_INDEX_FILE": str(git_dir / "index"),
             "GIT_NAMESPACE": "",
         }
     return env

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import select
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +9,8 @@ from typing import NamedTuple
 
 from reconciler.config_repo.errors import GitFailed, ObjectMissing
 from reconciler.config_repo.objects import TreeEntry, parse_commit, parse_tree
-from reconciler.config_repo.process import TIMEOUT, Git
+from reconciler.config_repo.pipe import Ended, Pipe
+from reconciler.config_repo.process import Git
 from reconciler.config_repo.records import CommitInfo
 
 LIFETIME = 600.0  # a process keeps packs open that were deleted long ago: let it go now and then
@@ -33,11 +30,16 @@ class Reader:
         self._git = git
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._session: _Session | None = None
+        self._pipe: Pipe | None = None
+        self._started = 0.0
 
     def close(self) -> None:
         with self._lock:
             self._end()
+
+    def refresh(self) -> None:
+        """Let go of packs that may have been deleted since."""
+        self.close()
 
     def lookup(self, names: Sequence[str]) -> list[Found | None]:
         """What each name (id, or ref with ^{commit}) stands for now; None: nothing, or not that kind of object."""
@@ -72,99 +74,41 @@ class Reader:
         return answers
 
     def _ask_group(self, command: str, names: Sequence[str]) -> list[tuple[Found | None, bytes]]:
-        if self._session is not None and self._monotonic() - self._session.started > LIFETIME:
+        if self._monotonic() - self._started > LIFETIME:
             self._end()
         for attempt in (1, 2):
-            if self._session is None:
-                self._session = _Session(self._git, self._monotonic())
+            if self._pipe is None:
+                self._pipe, self._started = (
+                    Pipe(self._git, "cat-file", "--batch-command", "--buffer"),
+                    self._monotonic(),
+                )
             try:
-                return self._session.ask(command, names)
-            except (OSError, EOFError) as error:
+                # With --buffer git reads all requests up to `flush` before it answers: the pipes cannot lock up.
+                self._pipe.send("".join(f"{command} {name}\n" for name in names).encode() + b"flush\n")
+                return [_answer(self._pipe, with_content=command == "contents") for _ in names]
+            except Ended as error:
                 self._end()
                 if attempt == 2:
-                    raise GitFailed(f"git cat-file ended unexpectedly: {error}") from error
+                    raise GitFailed(f"git cannot read the repository: {error}") from error
             except BaseException:
                 self._end()  # half an answer may be in the pipe
                 raise
         raise AssertionError("unreachable")
 
     def _end(self) -> None:
-        if self._session is not None:
-            self._session.end()
-            self._session = None
+        if self._pipe is not None:
+            self._pipe.end()
+            self._pipe = None
 
 
-class _Session:
-    """One process. With --buffer it reads all requests up to `flush` before it answers, so pipes cannot lock up."""
-
-    def __init__(self, git: Git, started: float) -> None:
-        self.started = started
-        self._process = git.start("cat-file", "--batch-command", "--buffer")
-        if self._process.stdin is None or self._process.stdout is None or self._process.stderr is None:
-            raise GitFailed("git cat-file has no pipes")
-        self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        self._fd = self._stdout.fileno()
-        os.set_blocking(self._stderr.fileno(), False)
-        self._poll = select.poll()
-        self._poll.register(self._fd, select.POLLIN)
-        self._buffer = bytearray()
-
-    def ask(self, command: str, names: Sequence[str]) -> list[tuple[Found | None, bytes]]:
-        self._drain_complaints()
-        self._stdin.write("".join(f"{command} {name}\n" for name in names).encode() + b"flush\n")
-        self._stdin.flush()
-        return [self._answer(with_content=command == "contents") for _ in names]
-
-    def end(self) -> None:
-        for pipe in (self._stdin, self._stdout, self._stderr):
-            with contextlib.suppress(OSError):
-                pipe.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def _answer(self, *, with_content: bool) -> tuple[Found | None, bytes]:
-        # "<id> <kind> <size>", or "<name> missing" / "<name> ambiguous"; no name we send contains a space.
-        words = self._line().split(" ")
-        if len(words) != 3:
-            return None, b""
-        found = Found(words[0], words[1], int(words[2]))
-        if not with_content:
-            return found, b""
-        data = self._take(found.size)
-        self._take(1)
-        return found, data
-
-    def _line(self) -> str:
-        start = 0
-        while (end := self._buffer.find(b"\n", start)) < 0:
-            start = len(self._buffer)
-            self._fill()
-        line = self._buffer[:end].decode("utf-8", "replace")
-        del self._buffer[: end + 1]
-        return line
-
-    def _take(self, count: int) -> bytes:
-        while len(self._buffer) < count:
-            self._fill()
-        data = bytes(self._buffer[:count])
-        del self._buffer[:count]
-        return data
-
-    def _fill(self) -> None:
-        if not self._poll.poll(TIMEOUT * 1000):
-            self._process.kill()
-            raise GitFailed("git cat-file did not answer")
-        chunk = os.read(self._fd, 1 << 20)
-        if not chunk:
-            raise EOFError(self._drain_complaints())
-        self._buffer += chunk
-
-    def _drain_complaints(self) -> str:
-        # Never let a full stderr pipe stop the process.
-        try:
-            return os.read(self._stderr.fileno(), 1 << 16).decode("utf-8", "replace")[:200]
-        except BlockingIOError:
-            return ""
+def _answer(pipe: Pipe, *, with_content: bool) -> tuple[Found | None, bytes]:
+    # "<id> <kind> <size>", or "<name> missing" / "<name> ambiguous"; no name we send contains a space.
+    words = pipe.line().split(" ")
+    if len(words) != 3:
+        return None, b""
+    found = Found(words[0], words[1], int(words[2]))
+    if not with_content:
+        return found, b""
+    data = pipe.take(found.size)
+    pipe.take(1)
+    return found, data

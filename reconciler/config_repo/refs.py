@@ -6,6 +6,7 @@ crash in between costs nothing. A push that is not confirmed counts as not done.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 from reconciler.config_repo.errors import (
@@ -14,6 +15,7 @@ from reconciler.config_repo.errors import (
     RepositoryRefused,
 )
 from reconciler.config_repo.objects import NewObject, pack
+from reconciler.config_repo.pipe import Ended, Pipe
 from reconciler.config_repo.process import REMOTE_TIMEOUT, Completed, Git, GitTimeout, credential_environment
 from reconciler.config_repo.records import Credential, RefUpdate
 
@@ -43,6 +45,12 @@ class Refs:
         self._git = git
         self.url = url
         self._credential = credential
+        self._lock = threading.Lock()
+        self._mover: Pipe | None = None
+
+    def close(self) -> None:
+        with self._lock:
+            self._end_mover()
 
     def store(self, objects: Sequence[NewObject]) -> None:
         """All objects by one process, flushed to disk before it ends; git checks each of them."""
@@ -93,17 +101,35 @@ class Refs:
         """Together if possible; one that cannot move makes each try alone, so that it does not hold back the others."""
         if not updates:
             return {}
-        together = self._update_ref(updates)
-        if together.ok:
-            return {u.ref: None for u in updates}
-        if len(updates) == 1:
-            return {updates[0].ref: together.err or "the ref could not be moved"}
-        alone = {u.ref: self._update_ref([u]) for u in updates}
-        return {ref: None if done.ok else done.err or "the ref could not be moved" for ref, done in alone.items()}
+        with self._lock:
+            together = self._transact(updates)
+            if together is None or len(updates) == 1:
+                return {u.ref: together for u in updates}
+            return {u.ref: self._transact([u]) for u in updates}
 
-    def _update_ref(self, updates: Sequence[RefUpdate]) -> Completed:
-        orders = "".join(f"update {u.ref}\0{u.new or NOWHERE}\0{u.old or NOWHERE}\0" for u in updates)
-        return self._git.run("update-ref", "--stdin", "-z", stdin=orders.encode())
+    def _transact(self, updates: Sequence[RefUpdate]) -> str | None:
+        """All of these refs or none; None = moved, else git's words. The process stays until it fails."""
+        if self._mover is not None and not self._mover.alive:
+            self._end_mover()
+        if self._mover is None:
+            self._mover = Pipe(self._git, "update-ref", "--stdin", "-z")
+        moves = "".join(f"update {u.ref}\0{u.new or NOWHERE}\0{u.old or NOWHERE}\0" for u in updates)
+        try:
+            self._mover.send(f"start\0{moves}prepare\0commit\0".encode())
+            for _ in ("start", "prepare", "commit"):
+                self._mover.line()
+        except Ended as error:
+            self._end_mover()
+            return str(error)
+        except BaseException:
+            self._end_mover()
+            raise
+        return None
+
+    def _end_mover(self) -> None:
+        if self._mover is not None:
+            self._mover.end()
+            self._mover = None
 
 
 def parse_push(out: bytes) -> dict[str, str | None]:

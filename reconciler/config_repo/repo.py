@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -56,6 +57,7 @@ class ConfigRepo:
         url: str | None,
         branch: str,
         writer: str,
+        session: str,
         clock: Callable[[], float],
         credential: Callable[[], Credential | None] | None,
     ) -> None:
@@ -65,7 +67,7 @@ class ConfigRepo:
         self._clock = clock
         self._reader = Reader(git)
         self._refs = Refs(git, url=url, credential=credential)
-        self._journals = Journals(self._reader, self._refs, writer=writer, clock=clock)
+        self._journals = Journals(self._reader, self._refs, writer=writer, session=session, clock=clock)
         self._orders = Orders(git, self._reader, self._refs, clock=clock, fetch=self.fetch)
         self._history = History(git, self._reader, lambda sha: self._folders(sha)[0])
         self._lock = threading.Lock()
@@ -79,12 +81,14 @@ class ConfigRepo:
         state_dir: Path,
         branch: str = "main",
         writer: str,
+        session: str | None = None,
         clock: Callable[[], float] = time.time,
         credential: Callable[[], Credential | None] | None = None,
     ) -> Self:
         """`location`: a folder, or file://, ssh://, https:// or user@host:path. Nothing is fetched yet.
 
-        `writer` names this process in refs/instantstart/lost/; `credential` is asked before each talk with the remote.
+        `writer` names this process in refs/instantstart/lost/, `session` this life of it (unique; made up if not
+        given); `credential` is asked before each talk with the remote.
         """
         names.branch(branch)
         names.writer(writer)
@@ -92,11 +96,20 @@ class ConfigRepo:
         if place.url is not None:
             initialise(place.path, branch)
         git = Git(place.path)
-        return cls(git, url=place.url, branch=branch, writer=writer, clock=clock, credential=credential)
+        session = names.writer(session or uuid.uuid4().hex[:16])
+        return cls(
+            git,
+            url=place.url,
+            branch=branch,
+            writer=writer,
+            session=session,
+            clock=clock,
+            credential=credential,
+        )
 
     def close(self) -> None:
         self._reader.close()
-        self._git.close()
+        self._refs.close()
 
     def __enter__(self) -> Self:
         return self
@@ -111,6 +124,7 @@ class ConfigRepo:
     def fetch(self) -> None:
         """Branches, journals and orders in one go. Raises RemoteUnavailable, RemoteAuthFailed, RepositoryRefused."""
         self._refs.fetch(_REFSPECS)
+        self._reader.refresh()
 
     def head(self) -> str | None:
         """The commit the branch stands at; None: there are no commits on it yet."""
@@ -131,11 +145,11 @@ class ConfigRepo:
 
     def is_ancestor(self, a: str, b: str) -> bool:
         """Whether b contains a. False if either is no longer here."""
-        if not (self.has_commit(a) and self.has_commit(b)):
-            return False
-        done = self._git.run("merge-base", "--is-ancestor", a, b)
+        done = self._git.run("merge-base", "--is-ancestor", names.sha(a), names.sha(b))
         if done.code not in (0, 1):
-            raise GitFailed(f"git merge-base failed: {done.err}")
+            self._reader.refresh()
+            if self.has_commit(a) and self.has_commit(b):
+                raise GitFailed(f"git merge-base failed: {done.err}")
         return done.ok
 
     def history_rewritten(self, old_head: str, new_head: str) -> bool:
@@ -194,16 +208,18 @@ class ConfigRepo:
     ) -> str:
         """A commit on `onto` (None: the first of the branch) with files written or, with None, removed.
 
-        The branch moves from `onto` or not at all: RefMoved says where it stands. If nothing changes, `onto` is
-        returned. Raises PathRefused, RefMoved, WorkTreeInTheWay and what `fetch` raises.
+        The branch moves from `onto` or not at all: RefMoved says where it stands. Another `branch` than the one we
+        were opened at is made if there is none. If nothing changes, `onto` is returned. Raises PathRefused, RefMoved,
+        WorkTreeInTheWay and what `fetch` raises.
         """
-        ref = f"refs/heads/{names.branch(branch or self.branch)}"
+        ref = f"refs/heads/{names.branch(branch if branch is not None else self.branch)}"
         parsed = {names.document_path(path): data for path, data in changes.items()}
         old_tree = self.commit_info(onto).tree if onto is not None else None
         tree, objects = trees.edit_tree(self._reader, old_tree, parsed)
         if onto is not None and (tree or EMPTY_TREE) == old_tree:
-            if self._commit_at(ref) != onto:
-                raise RefMoved(f"{ref} has moved", ref=ref, tip=self._commit_at(ref))
+            tip = self._commit_at(ref)
+            if tip != onto:
+                raise RefMoved(f"{ref} has moved", ref=ref, tip=tip)
             return onto
         if tree is None:
             tree, objects = EMPTY_TREE, [new_object("tree", b"")]
@@ -216,7 +232,9 @@ class ConfigRepo:
             message=message,
         )
         self._refs.store([*objects, commit])
-        self._move_branch(RefUpdate(ref=ref, old=onto, new=commit.id))
+        # Another branch than ours may be born on any commit: a change starts on its base.
+        born = branch not in (None, self.branch) and self._commit_at(ref) is None
+        self._move_branch(RefUpdate(ref=ref, old=None if born else onto, new=commit.id))
         return commit.id
 
     # Journal ---------------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ def init_repository(
     initialise(path, branch)
     git = Git(path)
     reader = Reader(git)
+    refs = Refs(git, url=None, credential=None)
     try:
         tree, objects = edit_tree(reader, None, changes)
         if tree is None:
@@ -46,7 +47,6 @@ def init_repository(
             at=time.time() if at is None else at,
             message="Start the config repository",
         )
-        refs = Refs(git, url=None, credential=None)
         refs.store([*objects, commit])
         rejected = refs.publish([RefUpdate(ref=ref, old=None, new=commit.id)])[ref]
         if rejected is not None:
@@ -54,21 +54,17 @@ def init_repository(
         return commit.id
     finally:
         reader.close()
-        git.close()
+        refs.close()
 
 
 def git_setup(path: Path, remote: str = "origin") -> None:
     """Make `git fetch` bring the journal and `git log` show it. Adds what is missing, removes nothing."""
     names.branch(remote)
     git = Git(path)
-    try:
-        remotes = git.must("remote").decode().split()
-        wanted = [("notes.displayRef", _DISPLAY)]
-        if remote in remotes:
-            wanted.append((f"remote.{remote}.fetch", _FETCH))
-        for key, value in wanted:
-            present = git.run("config", "--local", "--get-all", key).out.decode().splitlines()
-            if value not in present:
-                git.must("config", "--local", "--add", key, value)
-    finally:
-        git.close()
+    wanted = [("notes.displayRef", _DISPLAY)]
+    if remote in git.must("remote").decode().split():
+        wanted.append((f"remote.{remote}.fetch", _FETCH))
+    for key, value in wanted:
+        present = git.run("config", "--local", "--get-all", key).out.decode().splitlines()
+        if value not in present:
+            git.must("config", "--local", "--add", key, value)

@@ -59,9 +59,9 @@ def list_files(reader: Reader, tree: str, prefix: str) -> list[RepoFile]:
                     below.append((file.path, entry.id))
                 else:
                     files.append(file)
-        if len(files) + len(below) > MAX_FILES:
-            problem = f"more than {MAX_FILES} files"
-            return [RepoFile(path=prefix, mode=TREE, blob=tree, size=0, problem=problem)]
+            if len(files) + len(below) > MAX_FILES:
+                problem = f"more than {MAX_FILES} files"
+                return [RepoFile(path=prefix, mode=TREE, blob=tree, size=0, problem=problem)]
         level = below
         if depth == MAX_DEPTH:
             files += [RepoFile(path=p, mode=TREE, blob=t, size=0, problem="folders too deep") for p, t in below]
