@@ -12,39 +12,7 @@ from hypothesis import strategies as st
 
 from reconciler.resources.hyperpod import write_form
 from schemas.errors import StopUntilChange
-
-VPC = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
-ROLE = "arn:aws:iam::111122223333:role/prod-nodes"
-PLAN = "arn:aws:sagemaker:us-east-2:111122223333:training-plan/plan-a"
-
-
-def described(request: dict[str, Any], *, current: int = 0) -> dict[str, Any]:
-    """What DescribeCluster shows of a group asked for by `request`: the read form, as the service's model has it."""
-    shown = {k: v for k, v in request.items() if k in write_form.SAME}
-    shown |= {"TargetCount": request["InstanceCount"], "CurrentCount": current, "Status": "InService"}
-    shown |= {"TrainingPlanStatus": "Active"} if "TrainingPlanArn" in request else {}
-    if "MinInstanceCount" in request:
-        shown["MinCount"] = request["MinInstanceCount"]
-    if "ImageId" in request:
-        shown |= {"DesiredImageId": request["ImageId"], "CurrentImageId": "ami-0123456789abcdef0"}
-    if "ImageReleaseVersion" in request:
-        shown |= {"DesiredImageReleaseVersion": request["ImageReleaseVersion"], "CurrentImageReleaseVersion": "1.0.0"}
-    if "InstanceRequirements" in request:
-        types = request["InstanceRequirements"]["InstanceTypes"]
-        shown["InstanceRequirements"] = {"CurrentInstanceTypes": types[:1], "DesiredInstanceTypes": types}
-        shown["InstanceTypeDetails"] = [{"InstanceType": types[0], "CurrentCount": current, "ThreadsPerCore": 1}]
-    if "KubernetesConfig" in request:
-        wish = request["KubernetesConfig"]
-        shown["KubernetesConfig"] = {f"Desired{name}": value for name, value in wish.items()}
-        shown["KubernetesConfig"] |= {"CurrentLabels": {}, "CurrentTaints": []}
-    if "AutoPatchConfig" in request:
-        patching = dict(request["AutoPatchConfig"])
-        schedule = patching.pop("PatchSchedule", None)
-        shown["AutoPatchConfig"] = patching
-        if schedule is not None:
-            shown["AutoPatchConfig"] |= {"DesiredPatchSchedule": schedule, "CurrentPatchSchedule": {}}
-    return shown | {"ActiveOperations": {"Scaling": 1}, "ImageVersionStatus": "UpToDate", "TargetStateCount": current}
-
+from tests.resources_hyperpod.shapes import PLAN, ROLE, SPEC, VPC, described
 
 names = st.from_regex(r"[a-z][a-z0-9-]{0,8}[a-z0-9]", fullmatch=True)
 labels = st.dictionaries(names, names, max_size=3)
@@ -143,30 +111,12 @@ def test_a_label_change_carries_everything_else(request_: dict[str, Any], wish: 
     assert body == {k: v for k, v in request_.items() if k != "KubernetesConfig"}
 
 
-SPEC: dict[str, Any] = {
-    "instanceType": "ml.c5.xlarge",
-    "count": 4,
-    "minCount": 2,
-    "subnets": ["subnet-1"],
-    "securityGroups": ["sg-1"],
-    "executionRole": ROLE,
-    "lifecycle": {"sourceS3Uri": "s3://sagemaker-prod/lifecycle/", "onCreate": "on_create.sh"},
-    "threadsPerCore": 2,
-    "volume": {"sizeGiB": 500},
-    "deepHealthChecks": ["InstanceConnectivity", "InstanceStress"],
-    "labels": {"team": "a"},
-    "taints": [{"key": "gpu", "effect": "NoSchedule"}, {"key": "team", "value": "a", "effect": "NoExecute"}],
-    "capacity": {"onDemand": {}},
-    "interface": "efa",
-}
-
-
 @pytest.mark.parametrize(
     ("reason", "change"),
     [
         ("as it is", {}),
         ("an empty object selects spot (A29)", {"capacity": {"spot": {}}}),
-        ("a training plan", {"capacity": {"trainingPlan": {"arn": PLAN}}}),
+        ("a training plan", {"capacity": {"trainingPlan": {}}, "trainingPlan": PLAN}),
         ("an encrypted volume", {"volume": {"sizeGiB": 10, "kmsKey": "key-1"}}),
         ("an empty group", {"count": 0, "minCount": None}),
         ("nothing optional", {"labels": {}, "taints": [], "deepHealthChecks": [], "minCount": None}),
@@ -218,7 +168,7 @@ def test_absent_labels_are_no_labels(empty: dict[str, Any]) -> None:
     [
         ("the type is fixed", "instanceType", {"instanceType": "ml.m5.large"}),
         ("on-demand cannot become spot (A29)", "capacity", {"capacity": {"spot": {}}}),
-        ("a plan cannot be put on later", "capacity", {"capacity": {"trainingPlan": {"arn": PLAN}}}),
+        ("a plan cannot be put on later", "capacity", {"capacity": {"trainingPlan": {}}}),
     ],
 )
 def test_what_is_fixed_is_refused(reason: str, field: str, want: dict[str, Any]) -> None:
@@ -229,9 +179,10 @@ def test_what_is_fixed_is_refused(reason: str, field: str, want: dict[str, Any])
 
 
 def test_one_training_plan_is_swapped_for_another() -> None:
-    body = write_form.new_group("g", SPEC | {"capacity": {"trainingPlan": {"arn": PLAN}}}, 4)
-    changed = write_form.overlay(body, {"capacity": {"trainingPlan": {"arn": PLAN + "2"}}}, ("capacity",))
-    assert changed == body | {"TrainingPlanArn": PLAN + "2"}
+    body = write_form.new_group("g", SPEC | {"capacity": {"trainingPlan": {}}, "trainingPlan": PLAN}, 4)
+    assert write_form.overlay(body, {"trainingPlan": f"{PLAN}2"}, ("trainingPlan",)) == body | {
+        "TrainingPlanArn": f"{PLAN}2"
+    }
 
 
 def test_removed_fields_go_back_to_their_defaults() -> None:

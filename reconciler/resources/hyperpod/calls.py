@@ -93,7 +93,14 @@ def _create(world: World, due: Sequence[Action]) -> Iterator[Call]:
             want=digest(want),
             say=f"create HyperPod cluster {action.name} with {_named(groups)}",
             actions=(action, *groups),
-            params={"do": "create", "key": action.key, "name": action.name, "counts": counts, **want},
+            params={
+                "do": "create",
+                "key": action.key,
+                "name": action.name,
+                "counts": counts,
+                "tags": _tags(world, action.key),
+                **want,
+            },
             settle=SETTLE,
             deadline=2 * HOUR,
             closes_on_reply=False,
@@ -220,8 +227,6 @@ def fingerprint(field: str, value: Any) -> Any:
         return value
     if field == "minCount":
         return int(value or 0)
-    if field == "capacity":
-        value = value or {"onDemand": {}}
     return digest(value or None)[:8]
 
 
@@ -238,6 +243,11 @@ def _count(world: World, action: Action) -> int:
         return int(action.want["count"])
     resource = world.desired.get(action.key)
     return int(resource.initial.get("count", 0)) if resource is not None else 0
+
+
+def _tags(world: World, key: str) -> dict[str, str]:
+    resource = world.desired.get(key)
+    return cast("dict[str, str]", resource.initial.get("tags") or {}) if resource is not None else {}
 
 
 def _want(world: World, action: Action) -> JsonObject:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from reconciler.resources.hyperpod.write_form import sorted_taints
+from reconciler.resources.hyperpod.write_form import member, sorted_taints
 from schemas.resource import Health
 from schemas.values import canonical
 
@@ -121,7 +121,7 @@ def _counts(
 
 
 def _labels_arrived(group: Mapping[str, Any]) -> bool:
-    config: Mapping[str, Any] = group.get("KubernetesConfig") or {}
+    config: Mapping[str, Any] = member(group, "KubernetesConfig")
     if not group.get("CurrentCount"):
         return True  # no node to carry them
     labels = canonical(config.get("CurrentLabels") or {}) == canonical(config.get("DesiredLabels") or {})
@@ -165,8 +165,8 @@ def _progress(group: Mapping[str, Any]) -> str:
 
 
 def _status(node: Mapping[str, Any]) -> str:
-    return str((node.get("InstanceStatus") or {}).get("Status", ""))
+    return str(member(node, "InstanceStatus").get("Status", ""))
 
 
 def _message(node: Mapping[str, Any]) -> str:
-    return str((node.get("InstanceStatus") or {}).get("Message") or "")
+    return str(member(node, "InstanceStatus").get("Message") or "")

@@ -15,7 +15,7 @@ from reconciler.live.errors import NotFound
 from reconciler.resources.base import TAG_OP, mark_of, of_types, tag_map
 from reconciler.resources.handler import World
 from reconciler.resources.hyperpod.health import cluster_health, group_health, short
-from reconciler.resources.hyperpod.write_form import normal_form
+from reconciler.resources.hyperpod.write_form import member, normal_form
 from schemas.errors import InstantStartError
 from schemas.resource import Health, Mark, Observed, Presence, Resource, absent, unknown
 from schemas.values import JsonObject
@@ -71,7 +71,7 @@ def look(world: World, wanted: Sequence[Resource]) -> Iterator[Observed]:
 
 
 def is_eks(live: Mapping[str, Any]) -> bool:
-    return bool((live.get("Orchestrator") or {}).get("Eks"))
+    return bool(member(live, "Orchestrator").get("Eks"))
 
 
 def _not_eks(world: World, live: Mapping[str, Any]) -> Observed:
@@ -92,7 +92,7 @@ def _not_eks(world: World, live: Mapping[str, Any]) -> Observed:
 def _cluster(
     world: World, live: Mapping[str, Any], tags: Mapping[str, str], nodes: Sequence[Mapping[str, Any]]
 ) -> Observed:
-    vpc: Mapping[str, Any] = live.get("VpcConfig") or {}
+    vpc: Mapping[str, Any] = member(live, "VpcConfig")
     arn = str(live["ClusterArn"])
     key = cluster_key(world.cluster)
     condition = cluster_health(live, nodes)
@@ -125,7 +125,7 @@ def _cluster(
         detail={
             "continuous": live.get("NodeProvisioningMode") == "Continuous",
             "groups": [g["InstanceGroupName"] for g in (*_plain(live), *_restricted(live))],
-            "nodes": {str(n["InstanceId"]): (n.get("InstanceStatus") or {}).get("Status", "") for n in nodes},
+            "nodes": {str(n["InstanceId"]): member(n, "InstanceStatus").get("Status", "") for n in nodes},
         },
     )
 
@@ -174,7 +174,7 @@ def _group(
         type=GROUP,
         name=name,
         presence=Presence.PRESENT,
-        spec=normal_form(group, live.get("VpcConfig") or {}),
+        spec=normal_form(group, member(live, "VpcConfig")),
         attrs={
             "name": name,
             "status": group.get("Status"),

@@ -62,7 +62,7 @@ def group_body(name: str, group: Mapping[str, Any], live: Mapping[str, Any] | No
     if live.get("Status") == "Deleting":
         raise Refused(f"group {name} is being deleted", reason="GroupDeleting")
     if fields is None:  # made by an earlier try whose reply was lost
-        fields = [field for field in MUTABLE if field in group["want"] and field != "capacity"]
+        fields = [field for field in MUTABLE if field in group["want"]]
     before = write_form(live)
     body = overlay(before, group["want"], fields)
     if move == "raise" and body["InstanceCount"] < before["InstanceCount"]:
@@ -85,7 +85,7 @@ def _create(world: World, params: JsonObject, op: str) -> Reply:
         "VpcConfig": {"Subnets": cluster["subnets"], "SecurityGroupIds": cluster["securityGroups"]},
         "InstanceGroups": groups,
         # The training operator refuses jobs on a cluster without the SageMaker tag.
-        "Tags": tag_list({**marks(world.cluster, params["key"], op), "SageMaker": "true"}),
+        "Tags": tag_list({**params["tags"], **marks(world.cluster, params["key"], op), "SageMaker": "true"}),
     }
     try:
         answer = world.aws.mutate("sagemaker", "CreateCluster", op=op, **request)

@@ -48,11 +48,11 @@ def write_form(live: Mapping[str, Any]) -> JsonObject:
     body.setdefault("InstanceCount", live.get("CurrentCount", 0))
     if not body.get("OnStartDeepHealthChecks", True):
         del body["OnStartDeepHealthChecks"]  # the write form takes no empty list
-    types: list[str] = _object(live, "InstanceRequirements").get("DesiredInstanceTypes") or []
+    types: list[str] = member(live, "InstanceRequirements").get("DesiredInstanceTypes") or []
     if types:
         body["InstanceRequirements"] = {"InstanceTypes": types}
         body.pop("InstanceType", None)  # one or the other
-    kubernetes = _object(live, "KubernetesConfig")
+    kubernetes = member(live, "KubernetesConfig")
     config = {
         ours: kubernetes[theirs]
         for theirs, ours in (("DesiredLabels", "Labels"), ("DesiredTaints", "Taints"))
@@ -60,7 +60,7 @@ def write_form(live: Mapping[str, Any]) -> JsonObject:
     }
     if config:
         body["KubernetesConfig"] = config
-    patching = _object(live, "AutoPatchConfig")
+    patching = member(live, "AutoPatchConfig")
     if patching.get("PatchingStrategy"):
         body["AutoPatchConfig"] = {name: patching[name] for name in PATCH_SAME if name in patching}
         if "DesiredPatchSchedule" in patching:
@@ -71,8 +71,8 @@ def write_form(live: Mapping[str, Any]) -> JsonObject:
 def normal_form(live: Mapping[str, Any], vpc: Mapping[str, Any]) -> JsonObject:
     """The live group as a spec. `vpc` is the cluster's VpcConfig, which a group without its own lives in."""
     body = write_form(live)
-    place = _object(body, "OverrideVpcConfig") or vpc
-    kubernetes = _object(body, "KubernetesConfig")
+    place = member(body, "OverrideVpcConfig") or vpc
+    kubernetes = member(body, "KubernetesConfig")
     spec: JsonObject = {
         "count": body["InstanceCount"],
         "subnets": sorted(place.get("Subnets", ())),
@@ -89,15 +89,17 @@ def normal_form(live: Mapping[str, Any], vpc: Mapping[str, Any]) -> JsonObject:
         spec["instanceType"] = body.get("InstanceType", "")
     if body.get("MinInstanceCount"):
         spec["minCount"] = body["MinInstanceCount"]
-    lifecycle = _object(body, "LifeCycleConfig")
+    lifecycle = member(body, "LifeCycleConfig")
     if lifecycle:
         spec["lifecycle"] = {ours: lifecycle[theirs] for ours, theirs in _LIFECYCLE.items() if theirs in lifecycle}
+    if body.get("TrainingPlanArn"):
+        spec["trainingPlan"] = body["TrainingPlanArn"]
     if "ThreadsPerCore" in body:
         spec["threadsPerCore"] = body["ThreadsPerCore"]
     volume = next((_volume_back(config) for config in body.get("InstanceStorageConfigs", ()) if _is_data(config)), None)
     if volume is not None:
         spec["volume"] = volume
-    interface = _object(body, "NetworkInterface").get("InterfaceType")
+    interface = member(body, "NetworkInterface").get("InterfaceType")
     if interface:
         spec["interface"] = interface
     return spec
@@ -123,13 +125,10 @@ def new_group(name: str, spec: Mapping[str, Any], count: int) -> JsonObject:
         body["ThreadsPerCore"] = spec["threadsPerCore"]
     if spec.get("interface"):
         body["NetworkInterface"] = {"InterfaceType": spec["interface"]}
-    capacity = _object(spec, "capacity")
-    if "spot" in capacity:
+    if "spot" in member(spec, "capacity"):
         body["CapacityRequirements"] = {"Spot": {}}
-    if "trainingPlan" in capacity:
-        body["TrainingPlanArn"] = capacity["trainingPlan"]["arn"]
     for field, put in MUTABLE.items():
-        if field not in ("count", "capacity") and spec.get(field):
+        if field != "count" and spec.get(field):
             put(body, spec[field])
     return _bounded(body)
 
@@ -152,6 +151,12 @@ def overlay(body: Mapping[str, Any], want: Mapping[str, Any], fields: Iterable[s
 
 def sorted_taints(taints: Iterable[JsonObject]) -> list[JsonObject]:
     return sorted(taints, key=lambda taint: (taint["key"], taint.get("value", ""), taint["effect"]))
+
+
+def member(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object inside an answer; empty if it is not there."""
+    value = owner.get(name)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _bounded(body: JsonObject) -> JsonObject:
@@ -180,12 +185,12 @@ def _set_checks(body: JsonObject, value: Any) -> None:
 
 
 def _set_labels(body: JsonObject, value: Any) -> None:
-    body["KubernetesConfig"] = {**_object(body, "KubernetesConfig"), "Labels": dict(value or {})}
+    body["KubernetesConfig"] = {**member(body, "KubernetesConfig"), "Labels": dict(value or {})}
 
 
 def _set_taints(body: JsonObject, value: Any) -> None:
     taints = [{theirs: taint[ours] for ours, theirs in _TAINT.items() if taint.get(ours)} for taint in value or ()]
-    body["KubernetesConfig"] = {**_object(body, "KubernetesConfig"), "Taints": taints}
+    body["KubernetesConfig"] = {**member(body, "KubernetesConfig"), "Taints": taints}
 
 
 def _set_volume(body: JsonObject, value: Any) -> None:
@@ -201,15 +206,9 @@ def _set_volume(body: JsonObject, value: Any) -> None:
     _put(body, "InstanceStorageConfigs", rest or None)
 
 
-def _set_capacity(body: JsonObject, value: Any) -> None:
-    """Only a training plan may be swapped for another; the kind of capacity is fixed with the group."""
-    wanted: JsonObject = value or {"onDemand": {}}
-    if wanted.keys() != _capacity(body).keys():
-        raise StopUntilChange(
-            "the kind of capacity of a group is fixed: add a group with a new name", reason="ImmutableField"
-        )
-    if "trainingPlan" in wanted:
-        body["TrainingPlanArn"] = wanted["trainingPlan"]["arn"]
+def _set_plan(body: JsonObject, value: Any) -> None:
+    """A training plan may be swapped for another; that it is one is fixed with the group."""
+    _put(body, "TrainingPlanArn", value)
 
 
 MUTABLE = {
@@ -220,7 +219,7 @@ MUTABLE = {
     "labels": _set_labels,
     "taints": _set_taints,
     "volume": _set_volume,
-    "capacity": _set_capacity,
+    "trainingPlan": _set_plan,
 }
 
 _LIFECYCLE = {"sourceS3Uri": "SourceS3Uri", "onCreate": "OnCreate", "onInitComplete": "OnInitComplete"}
@@ -232,11 +231,6 @@ def _put(body: JsonObject, name: str, value: Any) -> None:
         body.pop(name, None)
     else:
         body[name] = value
-
-
-def _object(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
-    value = owner.get(name)
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _taint_back(taint: Mapping[str, Any]) -> JsonObject:
@@ -258,7 +252,5 @@ def _volume_back(config: Mapping[str, Any]) -> JsonObject:
 def _capacity(body: Mapping[str, Any]) -> JsonObject:
     """An empty object selects: `Spot: {}` is spot, whatever its truth value says."""
     if body.get("TrainingPlanArn"):
-        return {"trainingPlan": {"arn": body["TrainingPlanArn"]}}
-    if "Spot" in _object(body, "CapacityRequirements"):
-        return {"spot": {}}
-    return {"onDemand": {}}
+        return {"trainingPlan": {}}
+    return {"spot": {}} if "Spot" in member(body, "CapacityRequirements") else {"onDemand": {}}

@@ -1,0 +1,1 @@
+"""Buckets, the objects we keep in them, and volumes on buckets."""
