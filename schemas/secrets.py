@@ -15,12 +15,16 @@ from typing import Final
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One suspected secret. `line` and `column` count from 1; `masked` is safe to show anywhere."""
+    """One suspected secret. `line` and `column` count from 1; `masked` is safe to show anywhere.
+
+    `by_name`: known by the name of its field only, not by its own form.
+    """
 
     kind: str
     line: int
     column: int
     masked: str
+    by_name: bool = False
 
 
 # (kind, a literal that must be there, the whole form). The literal keeps the usual text from costing anything.
@@ -120,10 +124,12 @@ def _looks_random(value: str) -> bool:
 
 def _finding(text: str, start: int, kind: str, value: str) -> Finding:
     line_start = text.rfind("\n", 0, start) + 1
-    prefix = 0 if kind.startswith(("value of", "password")) else 4
+    by_name = kind.startswith("value of")
+    prefix = 0 if by_name or kind.startswith("password") else 4
     return Finding(
         kind=kind,
         line=text.count("\n", 0, start) + 1,
         column=start - line_start + 1,
         masked=mask(value, prefix=prefix),
+        by_name=by_name,
     )

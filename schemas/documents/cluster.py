@@ -10,7 +10,7 @@ from pydantic import Field
 from schemas.documents import words
 from schemas.documents.dependencies import Dependencies
 from schemas.documents.fields import documented, listed
-from schemas.documents.shapes import Broken, Metadata, Shape
+from schemas.documents.shapes import Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
 _ANEW: Final = "make a new cluster document, move the work, then delete this one"
@@ -23,7 +23,7 @@ LogType: TypeAlias = Literal["api", "audit", "authenticator", "controllerManager
 _ALL_LOGS: Final[tuple[LogType, ...]] = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 
 
-class Network(Shape):
+class Network(Ruled):
     """Where the cluster lives: a VPC of our own, or one that is there already."""
 
     also_known: ClassVar[dict[str, str]] = {"vpcId": "vpc", "cidr": "vpcCidr", "cidrBlock": "vpcCidr"}
@@ -63,7 +63,7 @@ class Access(Shape):
     )
 
 
-class Endpoint(Shape):
+class Endpoint(Ruled):
     """Who may reach the Kubernetes API."""
 
     public: bool = documented("Reachable from the internet, by publicCidrs.", cost=Cost.IN_PLACE, default=True)
@@ -89,7 +89,7 @@ class Endpoint(Shape):
             )
 
 
-class HyperPod(Shape):
+class HyperPod(Ruled):
     """Settings of the HyperPod cluster as a whole."""
 
     also_known: ClassVar[dict[str, str]] = {"enableNodeAutoRecovery": "nodeRecovery", "resilience": "nodeRecovery"}
@@ -134,7 +134,7 @@ class Adopt(Shape):
     )
 
 
-class ClusterSpec(Shape):
+class ClusterSpec(Ruled):
     """One HyperPod cluster on its own EKS cluster."""
 
     also_known: ClassVar[dict[str, str]] = {

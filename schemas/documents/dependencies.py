@@ -10,7 +10,7 @@ from pydantic import Field
 
 from schemas.documents import words
 from schemas.documents.fields import documented
-from schemas.documents.shapes import Broken, Shape
+from schemas.documents.shapes import Broken, Ruled, Shape
 from schemas.plan import Cost
 from schemas.values import JsonValue
 
@@ -56,7 +56,7 @@ class Chart(Shape):
     commit: words.CommitId = documented("The commit.", cost=Cost.IN_PLACE)
 
 
-class Dependencies(Shape):
+class Dependencies(Ruled):
     """Add-ons and chart. The usual ones are there without being named."""
 
     also_known: ClassVar[dict[str, str]] = {"helm": "chart", "addOns": "addons", "addon": "addons"}

@@ -13,9 +13,10 @@ from schemas import quantities
 from schemas.documents import walk, words
 from schemas.documents.problems import Problem, placeholder_in, problem, shown_value
 from schemas.documents.shapes import RULES_ERROR, Broken, Shape
-from schemas.reading.records import Path, Positions, RawDocument
+from schemas.reading.records import Path, Positions
 
 _KEY: Final = "[key]"
+_MOST_LEVELS: Final = 6
 _TYPES: Final[dict[str, str]] = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -30,13 +31,24 @@ _TYPES: Final[dict[str, str]] = {
 }
 
 
-def problems_of(model: type[Shape], raw: RawDocument, error: ValidationError, file: str) -> list[Problem]:
-    """Every problem of one document, in the order of the file. `raw` must have positions."""
-    positions = raw.positions or Positions()
-    first = list(_problems(model, error, positions, file))
-    more = [] if _has_rules(error) else _rules_behind(model, raw.value, error, positions, file)
-    found = {(item.line, item.column, item.field, item.expected): item for item in (*first, *more)}
-    return sorted(found.values(), key=lambda item: (item.line, item.column, item.field))
+def problems_of(
+    model: type[Shape], value: Any, error: ValidationError, positions: Positions, file: str
+) -> list[Problem]:
+    """Every problem of one document, in the order of the file.
+
+    pydantic does not come to a model's rules while one of its fields is wrong. So what is wrong is left out and the
+    rest is looked at again, until nothing new is found.
+    """
+    found = list(_field_problems(model, error, positions, file))
+    wrong: list[Path] = []
+    current: ValidationError | None = error
+    for _ in range(_MOST_LEVELS):
+        if current is None:
+            break
+        found.extend(_rule_problems(current, wrong, positions, file))
+        wrong.extend(_path(details) for details in current.errors(include_url=False))
+        current = _refusal(model, _without(value, wrong))
+    return sorted(dict.fromkeys(found), key=lambda item: (item.line, item.column, item.field))
 
 
 def nearest(name: str, known: Iterable[str], also_known: Mapping[str, str]) -> str | None:
@@ -49,19 +61,35 @@ def nearest(name: str, known: Iterable[str], also_known: Mapping[str, str]) -> s
     return (lower.get(close[0]) or synonyms[close[0]]) if close else None
 
 
-def _problems(model: type[Shape], error: ValidationError, positions: Positions, file: str) -> Iterator[Problem]:
+def _field_problems(model: type[Shape], error: ValidationError, positions: Positions, file: str) -> Iterator[Problem]:
     for details in error.errors(include_url=False):
-        path = tuple(step for step in details["loc"] if step != _KEY)
-        if details["type"] == RULES_ERROR:
-            yield from _rule_problems(details, path, positions, file)
-        else:
-            yield _field_problem(model, details, path, positions, file)
+        if details["type"] != RULES_ERROR:
+            yield _field_problem(model, details, _path(details), positions, file)
 
 
-def _rule_problems(details: ErrorDetails, path: Path, positions: Positions, file: str) -> Iterator[Problem]:
-    for broken in cast("tuple[Broken, ...]", details.get("ctx", {})["broken"]):
-        at = (*path, *broken.fields[0])
-        yield problem(file, positions.key(at), at, expected=broken.expected, found=broken.found, hint=broken.hint)
+def _rule_problems(error: ValidationError, wrong: list[Path], positions: Positions, file: str) -> Iterator[Problem]:
+    """Broken rules, but for those that look at something already known to be wrong: they may be echoes of it."""
+    for details in error.errors(include_url=False):
+        if details["type"] != RULES_ERROR:
+            continue
+        model_path = _path(details)
+        for broken in cast("tuple[Broken, ...]", details.get("ctx", {})["broken"]):
+            paths = [(*model_path, *field) for field in broken.fields]
+            if not any(_overlap(path, other) for path in paths for other in wrong):
+                spot = positions.key(paths[0])
+                yield problem(file, spot, paths[0], expected=broken.expected, found=broken.found, hint=broken.hint)
+
+
+def _path(details: ErrorDetails) -> Path:
+    return tuple(step for step in details["loc"] if step != _KEY)
+
+
+def _refusal(model: type[Shape], value: Any) -> ValidationError | None:
+    try:
+        model.model_validate(value)
+    except ValidationError as error:
+        return error
+    return None
 
 
 def _field_problem(model: type[Shape], details: ErrorDetails, path: Path, positions: Positions, file: str) -> Problem:
@@ -69,9 +97,9 @@ def _field_problem(model: type[Shape], details: ErrorDetails, path: Path, positi
     if kind == "extra_forbidden":
         return _unknown_field(model, path, positions, file)
     if kind == "missing":
-        declared = walk.type_at(model, path)
-        expected, hint = _of_type(declared, given=None) or ("this required field", "")
-        return problem(file, positions.value(path), path, expected=expected, found="nothing", hint=hint or "required")
+        wanted = _of_type(walk.type_at(model, path), given=None) or ("a value", "")
+        spot = positions.value(path)
+        return problem(file, spot, path, expected=wanted[0], found="nothing", hint="this field is required")
     spot = positions.key(path) if details["loc"][-1:] == (_KEY,) else positions.value(path)
     found = shown_value(given, written=positions.numbers.get(path), path=path)
     if variable := placeholder_in(given):
@@ -144,40 +172,6 @@ def _unknown_field(model: type[Shape], path: Path, positions: Positions, file: s
     return problem(
         file, positions.key(path), path, expected="a known field", found=f"`{str(path[-1])[:60]}`", hint=hint
     )
-
-
-def _has_rules(error: ValidationError) -> bool:
-    return all(details["type"] == RULES_ERROR for details in error.errors(include_url=False))
-
-
-def _rules_behind(
-    model: type[Shape], value: Any, error: ValidationError, positions: Positions, file: str
-) -> list[Problem]:
-    """Rules that pydantic did not come to, because some field of the same model was wrong.
-
-    The wrong optional fields are left out and the rest is looked at again. A rule that looks at what was left out
-    is not reported: its complaint might only be an echo.
-    """
-    wrong = [tuple(step for step in details["loc"] if step != _KEY) for details in error.errors(include_url=False)]
-    try:
-        model.model_validate(_without(value, wrong))
-    except ValidationError as second:
-        found: list[Problem] = []
-        for details in second.errors(include_url=False):
-            if details["type"] != RULES_ERROR:
-                continue
-            at = details["loc"]
-            broken = [
-                rule
-                for rule in cast("tuple[Broken, ...]", details.get("ctx", {})["broken"])
-                if not any(_overlap((*at, *field), path) for field in rule.fields for path in wrong)
-            ]
-            for rule in broken:
-                path = (*at, *rule.fields[0])
-                spot = positions.key(path)
-                found.append(problem(file, spot, path, expected=rule.expected, found=rule.found, hint=rule.hint))
-        return found
-    return []
 
 
 def _without(value: Any, paths: list[Path], here: Path = ()) -> Any:

@@ -10,7 +10,7 @@ from pydantic import Field
 from schemas import instance_types, limits
 from schemas.documents import words
 from schemas.documents.fields import documented, listed
-from schemas.documents.shapes import Broken, Metadata, Shape
+from schemas.documents.shapes import Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
 _NEW_GROUP: Final = "add a group under a new name, move the work, then delete this one"
@@ -37,7 +37,7 @@ class TrainingPlan(Shape):
     )
 
 
-class Capacity(Shape):
+class Capacity(Ruled):
     """How the machines are paid for: exactly one of the three. `spot: {}` is written with its empty braces."""
 
     also_known: ClassVar[dict[str, str]] = {"on-demand": "onDemand", "reservation": "onDemand", "odcr": "onDemand"}
@@ -106,7 +106,7 @@ class Taint(Shape):
     )
 
 
-class InstanceGroupSpec(Shape):
+class InstanceGroupSpec(Ruled):
     """Machines of one type, in one zone, paid for in one way."""
 
     also_known: ClassVar[dict[str, str]] = {

@@ -76,8 +76,8 @@ def _one_cluster(
 ) -> Iterator[Problem]:
     found = [document for document in documents if isinstance(document.model, Cluster)]
     if not found:
-        # A cluster document that could not be read has its own problems, and is not missing.
-        if not any(item.field.startswith(("spec", "metadata")) or not item.field for f in files for item in f.problems):
+        # One that could not be read has its own problems, and is not missing.
+        if not any(file.refused & {"Cluster", ""} for file in files):
             hint = f"add clusters/{name}/cluster.yaml"
             yield problem(folder, Spot(1, 1), (), expected="exactly one Cluster", found="none", hint=hint)
         return

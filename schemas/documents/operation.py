@@ -10,13 +10,13 @@ from pydantic import Field
 
 from schemas.documents import words
 from schemas.documents.fields import documented, listed
-from schemas.documents.shapes import Broken, Metadata, Shape
+from schemas.documents.shapes import Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
 _NEW_NAME: Final = "write a new Operation under a new name"
 
 
-class Reboot(Shape):
+class Reboot(Ruled):
     """Restart nodes; what is on their disks stays."""
 
     also_known: ClassVar[dict[str, str]] = {"nodeIds": "nodes", "instances": "nodes", "instanceIds": "nodes"}

@@ -6,28 +6,37 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from schemas.documents import explain
-from schemas.documents.kinds import ALSO_KNOWN, KINDS, AnyDocument
+from schemas.documents import explain, walk
+from schemas.documents.kinds import ALSO_KNOWN, KINDS
 from schemas.documents.problems import Problem, problem, shown_value
 from schemas.documents.records import Document, ParsedFile
 from schemas.documents.shapes import API_VERSION
 from schemas.reading import read
+from schemas.reading.raw_text import MAX_BYTES
 from schemas.reading.records import Path, Positions, RawDocument, Reading, Spot
-from schemas.secrets import find_secrets
-from schemas.values import JsonObject, JsonValue
+from schemas.secrets import Finding, find_secrets
+from schemas.values import JsonObject
 
 
 def parse_file(path: str, data: bytes) -> ParsedFile:
     """Look at one file by itself. Never raises."""
+    secrets = find_secrets(data.decode("utf-8", "replace")) if len(data) <= MAX_BYTES else []
     if not read.is_document_file(path):
-        return ParsedFile(path=path, data=data)
+        # In a script a name is not enough: TOKEN=$(…) is everyday.
+        told = [secret for secret in secrets if not secret.by_name]
+        return ParsedFile(path=path, data=data, problems=tuple(_secrets(path, told, Reading())))
     reading = read.read(path, data)
     accepted = [_accept(path, raw) for raw in reading.documents]
-    secrets = find_secrets(data.decode("utf-8", "replace"))
-    if not reading.faults and not secrets and None not in accepted:
-        return ParsedFile(path=path, data=data, documents=tuple(item for item in accepted if item is not None))
-    problems = _problems(path, data)
-    return ParsedFile(path=path, data=data, documents=tuple(filter(None, accepted)), problems=problems)
+    documents = tuple(document for document in accepted if document is not None)
+    if not reading.faults and not secrets and len(documents) == len(accepted):
+        return ParsedFile(path=path, data=data, documents=documents)
+    return ParsedFile(
+        path=path,
+        data=data,
+        documents=documents,
+        problems=_problems(path, data, secrets),
+        refused=_refused(reading, accepted),
+    )
 
 
 def spot_of(parsed: ParsedFile, document: Document, field: Path) -> Spot:
@@ -47,6 +56,8 @@ def _accept(path: str, raw: RawDocument) -> Document | None:
     shape = KINDS.get(kind) if isinstance(kind, str) else None
     if shape is None:
         return None
+    if raw.has_null:
+        value = walk.without_nulls(shape, value)
     try:
         model = shape.model_validate(value)
     except ValidationError:
@@ -55,33 +66,37 @@ def _accept(path: str, raw: RawDocument) -> Document | None:
         kind=model.kind,
         name=model.metadata.name,
         model=model,
-        authored=_authored(model, cast("JsonValue", value["spec"]), raw.has_null),
+        authored=cast("JsonObject", value["spec"]),
         path=path,
         line=raw.spot.line,
     )
 
 
-def _authored(model: AnyDocument, written: JsonValue, has_null: bool) -> JsonObject:
-    if not has_null:
-        return cast("JsonObject", written)
-    return model.spec.model_dump(mode="json", by_alias=True, exclude_unset=True)
+def _refused(reading: Reading, accepted: list[Document | None]) -> frozenset[str]:
+    kinds: set[str] = {""} if any(not fault.path for fault in reading.faults) else set()
+    for raw, document in zip(reading.documents, accepted, strict=True):
+        if document is None:
+            value: Any = raw.value
+            kind: Any = cast("dict[str, Any]", value).get("kind") if isinstance(value, dict) else None
+            kinds.add(kind if isinstance(kind, str) and kind in KINDS else "")
+    return frozenset(kinds)
 
 
-def _problems(path: str, data: bytes) -> tuple[Problem, ...]:
+def _problems(path: str, data: bytes, secrets: list[Finding]) -> tuple[Problem, ...]:
     """Everything that is wrong, with places. What the reader or the secret detector said is not said again."""
     reading = read.read(path, data, positions=True)
     found = [
         problem(path, fault.spot, fault.path, expected=fault.expected, found=fault.found, hint=fault.hint)
         for fault in reading.faults
     ]
-    found.extend(_secrets(path, data, reading))
+    found.extend(_secrets(path, secrets, reading))
     said = {(item.line, item.field) for item in found}
     for raw in reading.documents:
         found.extend(item for item in _document_problems(path, raw) if (item.line, item.field) not in said)
     return tuple(sorted(found, key=lambda item: (item.line, item.column)))
 
 
-def _secrets(path: str, data: bytes, reading: Reading) -> list[Problem]:
+def _secrets(path: str, secrets: list[Finding], reading: Reading) -> list[Problem]:
     return [
         problem(
             path,
@@ -91,7 +106,7 @@ def _secrets(path: str, data: bytes, reading: Reading) -> list[Problem]:
             found=f"what looks like one ({secret.kind}): {secret.masked}",
             hint="name a Secret or a parameter instead; if it was pushed, revoke it",
         )
-        for secret in find_secrets(data.decode("utf-8", "replace"))
+        for secret in secrets
     ]
 
 
@@ -121,10 +136,11 @@ def _document_problems(path: str, raw: RawDocument) -> list[Problem]:
     shape = KINDS.get(kind) if isinstance(kind, str) else None
     if shape is None:
         return [_unknown_kind(path, kind, positions)]
+    given = walk.without_nulls(shape, envelope)
     try:
-        shape.model_validate(envelope)
+        shape.model_validate(given)
     except ValidationError as error:
-        return explain.problems_of(shape, raw, error, path)
+        return explain.problems_of(shape, given, error, positions, path)
     return []
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from schemas.documents import words
 from schemas.documents.fields import documented, listed
-from schemas.documents.shapes import API_VERSION, Broken, Metadata, Shape
+from schemas.documents.shapes import API_VERSION, Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
 POLICY_PATH: Final = "clusters/policy.yaml"
@@ -46,7 +46,7 @@ class BlastRadius(Shape):
     max_deletes: int = documented("Objects deleted or replaced.", cost=Cost.IN_PLACE, default=50, ge=0, le=1_000_000)
 
 
-class Approvals(Shape):
+class Approvals(Ruled):
     """Which actions wait for a person other than their author."""
 
     require_for: Annotated[tuple[ApprovedCost, ...], Field(max_length=4)] = listed(
@@ -71,7 +71,7 @@ class Drift(Shape):
     )
 
 
-class DirectCommit(Shape):
+class DirectCommit(Ruled):
     """What may be changed without review."""
 
     paths: Annotated[tuple[PathGlob, ...], Field(max_length=100)] = listed(

@@ -55,12 +55,14 @@ class ParsedFile:
     """One file, looked at by itself: a function of path and bytes only, so it can be cached by both.
 
     A file that holds no documents (a lifecycle script) is only carried along.
+    `refused`: the kinds of documents that could not be accepted, "" where not even that is known.
     """
 
     path: str
     data: bytes
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
+    refused: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self, cast
+from typing import ClassVar, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -28,7 +28,7 @@ class Broken:
 
 
 class Shape(BaseModel):
-    """Strict, frozen, camelCase in files. An entry without a value (`requests:`) is as if it were not there."""
+    """Strict, frozen, camelCase in files."""
 
     model_config = ConfigDict(
         strict=True,
@@ -44,19 +44,13 @@ class Shape(BaseModel):
     # Other spellings people try: shown as "did you mean".
     also_known: ClassVar[dict[str, str]] = {}
 
-    def rules(self) -> Iterator[Broken]:
-        """Rules that span fields; every one that does not hold."""
-        return iter(())
 
-    @model_validator(mode="before")
-    @classmethod
-    def _nothing_is_absent(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        mapping = cast("dict[str, Any]", given)
-        if None not in mapping.values():
-            return mapping
-        return {key: value for key, value in mapping.items() if value is not None}
+class Ruled(Shape):
+    """A shape with rules that span its fields."""
+
+    def rules(self) -> Iterator[Broken]:
+        """Every rule that does not hold."""
+        raise NotImplementedError
 
     @model_validator(mode="after")
     def _rules_hold(self) -> Self:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from schemas.documents import words
 from schemas.documents.fields import documented, listed
-from schemas.documents.shapes import Broken, Metadata, Shape
+from schemas.documents.shapes import Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
 _NEW_STORAGE: Final = "add a Storage under a new name, move the work, then delete this one"
@@ -44,7 +44,7 @@ def _mount_option(value: str) -> str:
 MountOption: TypeAlias = Annotated[str, AfterValidator(_mount_option), Field(max_length=64)]
 
 
-class S3(Shape):
+class S3(Ruled):
     """A bucket, or part of one."""
 
     also_known: ClassVar[dict[str, str]] = {"bucketName": "bucket", "path": "prefix"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Union, cast
 
 from pydantic import StringConstraints
@@ -56,6 +56,26 @@ def pattern_of(annotation: Any) -> str | None:
             if isinstance(pattern, str):
                 return pattern
     return None
+
+
+def without_nulls(model: Any, value: Any) -> Any:
+    """A value without the entries of its shapes that hold nothing: `requests:` with nothing behind it is absent.
+
+    In free mappings (add-on values) null stays: there it can mean something.
+    """
+    bare: Any = _bare(model)
+    if isinstance(bare, type) and issubclass(bare, Shape):
+        if not isinstance(value, dict):
+            return value
+        mapping = cast("dict[str, Any]", value)
+        return {key: without_nulls(type_at(bare, (key,)), item) for key, item in mapping.items() if item is not None}
+    item_type = _item(bare)
+    if item_type is not None and isinstance(value, dict):
+        mapping = cast("dict[str, Any]", value)
+        return {key: without_nulls(item_type, item) for key, item in mapping.items()}
+    if item_type is not None and isinstance(value, list):
+        return [without_nulls(item_type, item) for item in cast("Sequence[Any]", value)]
+    return value
 
 
 def choices(annotation: Any) -> tuple[str, ...]:
