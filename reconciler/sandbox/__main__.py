@@ -1,0 +1,58 @@
+"""`python -m reconciler.sandbox`: a small real cloud until SIGTERM; its address is one line of JSON on stdout."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import threading
+
+from reconciler.sandbox.aws.cloud import Cloud
+from reconciler.sandbox.clock import Clock
+from reconciler.sandbox.control import CONTROL, Control
+from reconciler.sandbox.hosting import kubernetes_host
+from reconciler.sandbox.server import SandboxServer
+
+
+def main() -> None:
+    asked = _arguments()
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
+    # Logs of one line a request: the request log has them, with more.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    cloud = Cloud(Clock(asked.rate), kubernetes_host())
+    identity = cloud.world.credentials.account(asked.account)
+    server = SandboxServer(asked.port, cloud, Control(cloud, asked.region))
+    stopping = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stopping.set())
+    threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
+    cloud.start()
+    about = {
+        "endpoint": server.endpoint,
+        "control": server.endpoint + CONTROL,
+        "account": identity.account,
+        "region": asked.region,
+        "access_key": identity.access_key,
+        "secret_key": identity.secret,
+        "rate": asked.rate,
+        "origin": cloud.agenda.clock.origin,
+    }
+    print(json.dumps(about), flush=True)
+    stopping.wait()
+    server.shutdown()
+    cloud.stop()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m reconciler.sandbox", description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--rate", type=float, default=float(os.environ.get("INSTANTSTART_CLOCK_RATE", "1")))
+    parser.add_argument("--account", default="111122223333")
+    parser.add_argument("--region", default="us-west-2")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What the cloud is told to do wrong: which calls, which fault, how many times."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from reconciler.sandbox.aws.calls import Call, Json
+from reconciler.sandbox.aws.errors import AwsError
+
+KINDS = ("throttle", "error500", "timeout", "lost_reply", "access_denied", "expired_token", "slow")
+
+
+@dataclass(kw_only=True)
+class Fault:
+    service: str | None
+    operation: str | None
+    skip: int  # matching calls still let pass
+    kind: str
+    seconds: float  # real seconds, for slow and timeout
+    left: int
+
+    def matches(self, call: Call) -> bool:
+        return self.service in (None, call.service) and self.operation in (None, call.operation)
+
+
+class Faults:
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+        self._lock = threading.Lock()
+
+    def add(self, order: Json) -> None:
+        """`{match: {service, operation, nth}, fault: kind or kind:seconds, times}`; raises ValueError."""
+        match: Json = order.get("match") or {}
+        kind, _, seconds = str(order.get("fault", "")).partition(":")
+        if kind not in KINDS:
+            raise ValueError(f"unknown fault {kind!r}; known are {', '.join(KINDS)}")
+        fault = Fault(
+            service=match.get("service"),
+            operation=match.get("operation"),
+            skip=int(match.get("nth", 1)) - 1,
+            kind=kind,
+            seconds=float(seconds or 1),
+            left=int(order.get("times", 1)),
+        )
+        with self._lock:
+            self._faults.append(fault)
+
+    def take(self, call: Call) -> Fault | None:
+        """The fault this call meets; it is used up by being met."""
+        with self._lock:
+            for fault in self._faults:
+                if not fault.matches(call):
+                    continue
+                if fault.skip > 0:
+                    fault.skip -= 1
+                    continue
+                fault.left -= 1
+                if fault.left <= 0:
+                    self._faults.remove(fault)
+                return fault
+        return None
+
+    def clear(self) -> None:
+        with self._lock:
+            self._faults.clear()
+
+
+def error_of(fault: Fault, service: str) -> AwsError | None:
+    """The error a fault answers with; None for faults of time and transport."""
+    query = service in ("ec2", "iam", "sts", "cloudformation")
+    if fault.kind == "throttle":
+        code = "RequestLimitExceeded" if service == "ec2" else "Throttling" if query else "ThrottlingException"
+        return AwsError(code, "Rate exceeded", 503 if service == "ec2" else 400)
+    if fault.kind == "error500":
+        return AwsError("InternalError" if query or service == "s3" else "InternalFailure", "Internal failure", 500)
+    if fault.kind == "access_denied":
+        code = {"ec2": "UnauthorizedOperation", "iam": "AccessDenied", "sts": "AccessDenied", "s3": "AccessDenied"}
+        return AwsError(code.get(service, "AccessDeniedException"), "User is not authorized to perform this", 403)
+    if fault.kind == "expired_token":
+        code_name = "ExpiredToken" if query or service == "s3" else "ExpiredTokenException"
+        return AwsError(code_name, "The security token included in the request is expired", 403)
+    return None

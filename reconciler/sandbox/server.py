@@ -1,0 +1,98 @@
+"""HTTP on loopback: AWS requests to the simulated cloud, `/_sandbox` to its control.
+
+HTTP/1.1 with connections kept, because clients open many; a dropped reply is a closed socket, nothing gentler.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+from reconciler.sandbox.aws.cloud import Cloud, Dropped
+from reconciler.sandbox.aws.errors import Reply
+from reconciler.sandbox.aws.wire import Request
+from reconciler.sandbox.control import CONTROL, Control
+
+log = logging.getLogger(__name__)
+
+_LARGEST_BODY = 256 * 1024 * 1024
+
+
+class SandboxServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, port: int, cloud: Cloud, control: Control) -> None:
+        self.cloud, self.control = cloud, control
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        log.debug("connection of %s broke", client_address, exc_info=True)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one write a reply
+    server: SandboxServer
+    timeout = 300
+    _quiet: ClassVar[bool] = True
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def log_message(self, format: str, *args: object) -> None:
+        log.debug(format, *args)
+
+    def _handle(self) -> None:
+        path, _, query = self.path.partition("?")
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = Request(method=self.command, path=path, query=query, headers=headers, body=self._body(headers))
+        try:
+            if path.startswith(CONTROL):
+                reply: Reply | Dropped = self.server.control.answer(request)
+            else:
+                reply = self.server.cloud.answer(request)
+        except Exception:
+            log.exception("the sandbox failed on %s %s", self.command, path)
+            reply = Reply(status=500, body=b"the sandbox itself failed; see its log")
+        if isinstance(reply, Dropped):
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self._send(reply)
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = do_PATCH = _handle
+
+    def _body(self, headers: dict[str, str]) -> bytes:
+        if headers.get("transfer-encoding", "").lower() == "chunked":
+            return b"".join(self._chunks())
+        return self.rfile.read(min(int(headers.get("content-length") or 0), _LARGEST_BODY))
+
+    def _chunks(self) -> list[bytes]:
+        found: list[bytes] = []
+        while size := int(self.rfile.readline().split(b";")[0].strip() or b"0", 16):
+            found.append(self.rfile.read(size))
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass  # trailers
+        return found
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response_only(reply.status)
+        length = reply.headers.get("content-length") if self.command == "HEAD" else None
+        for name, value in reply.headers.items():
+            if name not in ("content-length", "connection", "transfer-encoding", "server", "date"):
+                self.send_header(name, value)
+        self.send_header("Date", self.date_time_string())
+        self.send_header("Content-Length", length or str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+        self.wfile.flush()
