@@ -27,6 +27,7 @@ from schemas.values import JsonObject, digest
 
 BUCKET = "s3.Bucket"
 BLOCKED = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
+PREFIX = "lifecycle/"  # all that we ever put into a bucket
 OUR_TAGS = (TAG_CLUSTER, TAG_KEY, TAG_OP, TAG_ADOPTED)
 
 
@@ -62,7 +63,9 @@ class Buckets(BaseHandler):
         seen = world.observed.get(op.key)
         if op.verb == Verb.DELETE and seen is not None and seen.present and not seen.ours:
             # Not ours any more: what others keep in it stays.
-            return Settlement(verdict=Verdict.HAPPENED, message="released: the bucket holds objects that are not ours")
+            kept = (op.ref or {}).get("kept", "some")
+            said = f"released, not deleted: {kept} objects in {seen.name} are not ours"
+            return Settlement(verdict=Verdict.HAPPENED, reason="BucketKept", message=said)
         return super().settled(world, op)
 
 
@@ -183,18 +186,14 @@ def _update(world: World, name: str, want: JsonObject, op: str) -> None:
 
 def _delete(world: World, name: str, op: str) -> Reply:
     """Takes our objects along. What others put in stays, and then the bucket stays too and is let go of."""
-    others = 0
-    ours: list[str] = []
-    for key in listed(world, name, ""):
-        if metadata(world, name, key).get(META_KEY) is None:
-            others += 1
-        else:
-            ours.append(key)
-    for key in ours:
-        world.aws.mutate("s3", "DeleteObject", op=op, Bucket=name, Key=key)
+    for key in listed(world, name, PREFIX):
+        if META_KEY in metadata(world, name, key):
+            world.aws.mutate("s3", "DeleteObject", op=op, Bucket=name, Key=key)
+    rest = world.aws.read("s3", "ListObjectsV2", Bucket=name)  # one page tells enough
+    others = len(rest.get("Contents") or ())
     if others:
         _release(world, name, op)
-        return Reply(ref={"id": name, "kept": others})
+        return Reply(ref={"id": name, "kept": f"{others}{'+' if rest.get('IsTruncated') else ''}"})
     try:
         world.aws.mutate("s3", "DeleteBucket", op=op, Bucket=name)
     except NotFound:
@@ -203,7 +202,7 @@ def _delete(world: World, name: str, op: str) -> Reply:
         if getattr(error, "code", "") != "BucketNotEmpty":
             raise
         _release(world, name, op)  # old versions, or an object that came between
-        return Reply(ref={"id": name, "kept": 1})
+        return Reply(ref={"id": name, "kept": "some"})
     return Reply(ref={"id": name})
 
 
