@@ -1,0 +1,1 @@
+"""Kubernetes: one connection per cluster, apply, list, watch, comparison and health of plain objects."""

@@ -1,0 +1,37 @@
+"""Fixtures: a scripted AWS on loopback and the product's own way into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from reconciler.live.aws.accounts import AwsAccounts
+from reconciler.live.aws.sessions import AwsSession, Patience
+from tests.live.aws_server import ACCOUNT, FakeAws
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAws]:
+    fake = FakeAws()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fake.url)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATESTTESTTESTTEST")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "for-tests-only")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def accounts(aws: FakeAws) -> Iterator[AwsAccounts]:
+    with AwsAccounts(patience=Patience(connect=2, read=5, mutate=5)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def session(accounts: AwsAccounts) -> AwsSession:
+    return accounts.session(ACCOUNT, "us-west-2")
