@@ -46,7 +46,7 @@ class Journals:
         self._clock = clock
         self._lock = threading.Lock()
         self._cache: dict[str, _Notes] = {}
-        self._subtrees: dict[str, dict[str, list[TreeEntry]]] = {}
+        self._subtrees: dict[str, dict[str, tuple[TreeEntry, ...]]] = {}
 
     def view(self, cluster: str) -> NotesView:
         ref = names.JOURNAL + names.cluster(cluster)
@@ -110,7 +110,7 @@ class Journals:
 
     def _walk(self, cluster: str, root: str) -> dict[str, list[tuple[tuple[str, ...], TreeEntry]]]:
         known = self._subtrees.get(cluster, {})
-        used: dict[str, list[TreeEntry]] = {}
+        used: dict[str, tuple[TreeEntry, ...]] = {}
         found: dict[str, list[tuple[tuple[str, ...], TreeEntry]]] = {}
         level: list[tuple[tuple[str, ...], str]] = [((), root)]
         while level:

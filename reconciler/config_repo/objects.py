@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ Kind = Literal["commit", "tree", "blob"]
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 TREE, FILE, EXECUTABLE, LINK, SUBMODULE = "40000", "100644", "100755", "120000", "160000"
+# Old tools wrote 040000. Git checks a tree's form when it stores it, so nothing lies between two matches.
+_TREE_ENTRY = re.compile(rb"0*([0-7]+) ([^\0]*)\0(.{20})", re.DOTALL)
 _PACK_KIND: dict[Kind, int] = {"commit": 1, "tree": 2, "blob": 3}
 
 
@@ -73,16 +76,9 @@ def pack(objects: Sequence[NewObject]) -> bytes:
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
 
 
-def parse_tree(data: bytes) -> list[TreeEntry]:
-    entries: list[TreeEntry] = []
-    at, end = 0, len(data)
-    while at < end:
-        space = data.index(b" ", at)
-        nul = data.index(b"\0", space)
-        mode = data[at:space].decode("ascii").lstrip("0")
-        entries.append(TreeEntry(mode, data[space + 1 : nul], data[nul + 1 : nul + 21].hex()))
-        at = nul + 21
-    return entries
+def parse_tree(data: bytes) -> tuple[TreeEntry, ...]:
+    entries = _TREE_ENTRY.findall(data)
+    return tuple(TreeEntry(mode.decode("ascii"), name, sha.hex()) for mode, name, sha in entries)
 
 
 def parse_commit(sha: str, data: bytes) -> CommitInfo:

@@ -35,8 +35,10 @@ class Orders:
     def all(self) -> list[Order]:
         """Oldest first (a ulid begins with its time). A malformed one is returned too, with its problem."""
         refs = list_refs(self._git, names.ORDERS)
-        commits = self._reader.commits(refs.values())
-        return [_order(ref.removeprefix(names.ORDERS), commits[sha]) for ref, sha in sorted(refs.items())]
+        kinds = self._reader.lookup(list(refs.values()))
+        is_commit = {found.id for found in kinds if found is not None and found.kind == "commit"}
+        commits = self._reader.commits(is_commit)
+        return [_order(ref.removeprefix(names.ORDERS), sha, commits.get(sha)) for ref, sha in sorted(refs.items())]
 
     def put(self, ulid: str, body: Mapping[str, Any], author: tuple[str, str]) -> None:
         """Raises RefMoved if an order with this id exists."""
@@ -55,16 +57,19 @@ class Orders:
         wanted = {names.ORDERS + names.ulid(ulid) for ulid in ulids}
         for attempt in (1, 2):
             known = {ref: sha for ref, sha in list_refs(self._git, names.ORDERS).items() if ref in wanted}
-            if not known:
+            if not known or self._remove(known, last=attempt == 2):
                 return
-            try:
-                self._refs.publish([RefUpdate(ref=ref, old=sha, new=None) for ref, sha in known.items()])
-                return
-            except RemoteUnavailable:
-                # Git sends nothing at all when one of the refs is gone on the remote: see what is left, once.
-                if attempt == 2:
-                    raise
-                self._fetch()
+            self._fetch()  # one of them is gone or replaced on the remote: see what is left, once
+
+    def _remove(self, known: Mapping[str, str], *, last: bool) -> bool:
+        try:
+            verdicts = self._refs.publish([RefUpdate(ref=ref, old=sha, new=None) for ref, sha in known.items()])
+        except RemoteUnavailable:
+            # Git sends nothing at all when it knows that a ref to delete is not there.
+            if last:
+                raise
+            return False
+        return all(verdict is None for verdict in verdicts.values())
 
 
 def list_refs(git: Git, prefix: str) -> dict[str, str]:
@@ -73,7 +78,9 @@ def list_refs(git: Git, prefix: str) -> dict[str, str]:
     return {ref: sha for ref, _, sha in (line.partition("\0") for line in out.splitlines())}
 
 
-def _order(ulid: str, commit: CommitInfo) -> Order:
+def _order(ulid: str, sha: str, commit: CommitInfo | None) -> Order:
+    if commit is None:
+        return Order(ulid=ulid, body={}, commit=sha, at="", author="", problem="the ref points to no commit")
     body, problem = _parse(ulid, f"{commit.subject}\n{commit.body}".strip())
     author = f"{commit.author_name} <{commit.author_email}>"
     return Order(ulid=ulid, body=body, commit=commit.sha, at=commit.at, author=author, problem=problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import subprocess
@@ -29,6 +30,10 @@ class Pipe:
         self._poll = select.poll()
         self._poll.register(self._fd, select.POLLIN)
         self._buffer = bytearray()
+        self._at = 0
+        if hasattr(fcntl, "F_SETPIPE_SZ"):  # fewer turns between git and us; the kernel may refuse
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, 1 << 20)
 
     @property
     def alive(self) -> bool:
@@ -42,20 +47,28 @@ class Pipe:
         except OSError as error:
             raise self._ended() from error
 
+    def lines(self, count: int) -> list[str]:
+        """The next `count` lines, without their ends."""
+        seen, missing = self._at, count
+        while (missing := missing - self._buffer.count(b"\n", seen)) > 0:
+            seen = self._fill(len(self._buffer))
+        lines = self._buffer[self._at :].split(b"\n", count)
+        self._at = len(self._buffer) - len(lines.pop())
+        return [line.decode("utf-8", "replace") for line in lines]
+
     def line(self) -> str:
-        start = 0
+        start = self._at
         while (end := self._buffer.find(b"\n", start)) < 0:
-            start = len(self._buffer)
-            self._fill()
-        line = self._buffer[:end].decode("utf-8", "replace")
-        del self._buffer[: end + 1]
+            start = self._fill(len(self._buffer))
+        line = self._buffer[self._at : end].decode("utf-8", "replace")
+        self._at = end + 1
         return line
 
     def take(self, count: int) -> bytes:
-        while len(self._buffer) < count:
-            self._fill()
-        data = bytes(self._buffer[:count])
-        del self._buffer[:count]
+        while len(self._buffer) - self._at < count:
+            self._fill(0)
+        data = bytes(self._buffer[self._at : self._at + count])
+        self._at += count
         return data
 
     def end(self) -> None:
@@ -68,14 +81,18 @@ class Pipe:
             self._process.kill()
             self._process.wait()
 
-    def _fill(self) -> None:
+    def _fill(self, mark: int) -> int:
+        """Read more; returns where `mark` is now, since what was used up is dropped."""
         if not self._poll.poll(TIMEOUT * 1000):
             self._process.kill()
             raise GitFailed(f"git {self._name} did not answer")
         chunk = os.read(self._fd, 1 << 20)
         if not chunk:
             raise self._ended()
+        dropped, self._at = self._at, 0
+        del self._buffer[:dropped]
         self._buffer += chunk
+        return mark - dropped
 
     def _ended(self) -> Ended:
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -15,6 +15,7 @@ from reconciler.config_repo.records import CommitInfo
 
 LIFETIME = 600.0  # a process keeps packs open that were deleted long ago: let it go now and then
 _GROUP = 2000
+_RECENT = 32
 
 
 class Found(NamedTuple):
@@ -31,6 +32,7 @@ class Reader:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._pipe: Pipe | None = None
+        self._recent: dict[str, tuple[TreeEntry, ...]] = {}
         self._started = 0.0
 
     def close(self) -> None:
@@ -57,8 +59,14 @@ class Reader:
             result[sha] = data
         return result
 
-    def trees(self, ids: Iterable[str]) -> dict[str, list[TreeEntry]]:
-        return {sha: parse_tree(data) for sha, data in self.contents(ids, "tree").items()}
+    def trees(self, ids: Iterable[str]) -> dict[str, tuple[TreeEntry, ...]]:
+        """Parsed trees. The last few stay: the same large folder is asked for several times in a row."""
+        wanted = list(dict.fromkeys(ids))
+        recent = self._recent
+        fresh = self.contents((sha for sha in wanted if sha not in recent), "tree")
+        parsed = {sha: parse_tree(data) for sha, data in fresh.items()}
+        self._recent = dict(list((recent | parsed).items())[-_RECENT:]) if parsed else recent
+        return {sha: parsed[sha] if sha in parsed else recent[sha] for sha in wanted}
 
     def commits(self, ids: Iterable[str]) -> dict[str, CommitInfo]:
         return {sha: parse_commit(sha, data) for sha, data in self.contents(ids, "commit").items()}
@@ -85,7 +93,9 @@ class Reader:
             try:
                 # With --buffer git reads all requests up to `flush` before it answers: the pipes cannot lock up.
                 self._pipe.send("".join(f"{command} {name}\n" for name in names).encode() + b"flush\n")
-                return [_answer(self._pipe, with_content=command == "contents") for _ in names]
+                if command == "info":
+                    return [(_found(line), b"") for line in self._pipe.lines(len(names))]
+                return [_content(self._pipe) for _ in names]
             except Ended as error:
                 self._end()
                 if attempt == 2:
@@ -101,14 +111,15 @@ class Reader:
             self._pipe = None
 
 
-def _answer(pipe: Pipe, *, with_content: bool) -> tuple[Found | None, bytes]:
+def _found(line: str) -> Found | None:
     # "<id> <kind> <size>", or "<name> missing" / "<name> ambiguous"; no name we send contains a space.
-    words = pipe.line().split(" ")
-    if len(words) != 3:
+    words = line.split(" ")
+    return Found(words[0], words[1], int(words[2])) if len(words) == 3 else None
+
+
+def _content(pipe: Pipe) -> tuple[Found | None, bytes]:
+    found = _found(pipe.line())
+    if found is None:
         return None, b""
-    found = Found(words[0], words[1], int(words[2]))
-    if not with_content:
-        return found, b""
-    data = pipe.take(found.size)
-    pipe.take(1)
-    return found, data
+    data = pipe.take(found.size + 1)
+    return found, data[:-1]

@@ -293,11 +293,13 @@ class ConfigRepo:
         folders: dict[str, str] = {}
         problems: list[RepoFile] = []
         for entry in self._reader.trees([tree])[tree]:
-            file = trees.describe(names.CLUSTERS, entry)
-            name = file.path.removeprefix(f"{names.CLUSTERS}/")
+            name = entry.name.decode("utf-8", "backslashreplace")
             if entry.mode == TREE:
                 folders[name] = entry.id
-            if entry.mode == TREE and file.problem is None and not names.CLUSTER.fullmatch(name):
+                if names.CLUSTER.fullmatch(name):
+                    continue
+            file = trees.describe(names.CLUSTERS, entry)
+            if entry.mode == TREE and file.problem is None:
                 file = trees.invalid_cluster(file)
             if file.problem is not None:
                 problems.append(file)

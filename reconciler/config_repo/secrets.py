@@ -24,36 +24,48 @@ class Finding:
     masked: str
 
 
-_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        ("private key", r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"),
-        ("AWS access key id", r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-        ("AWS session token", r"(?<![A-Za-z0-9/+])(?:FwoG|FQoG|IQoJ)[A-Za-z0-9/+]{60,}={0,2}"),
-        ("Hugging Face token", r"(?<![A-Za-z0-9_])(?:hf|api_org)_[A-Za-z0-9]{30,}"),
-        ("GitHub token", r"(?<![A-Za-z0-9_])(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,})"),
-        ("GitLab token", r"(?<![A-Za-z0-9_])gl(?:pat|dt|rt|ptt|soat)-[A-Za-z0-9_.-]{20,}"),
-        ("Slack token", r"(?<![A-Za-z0-9_])xox[abeoprs]-[A-Za-z0-9-]{12,}"),
-        ("Google API key", r"(?<![A-Za-z0-9_])AIza[A-Za-z0-9_-]{35}"),
-        ("NVIDIA API key", r"(?<![A-Za-z0-9_])nvapi-[A-Za-z0-9_-]{30,}"),
-        ("API key", r"(?<![A-Za-z0-9_-])sk-(?:ant-|proj-|live-)?(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{24,}"),
-        ("EKS token", r"k8s-aws-v1\.[A-Za-z0-9_-]{20,}"),
-        ("JSON web token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-        ("presigned URL", r"X-Amz-(?:Signature=[0-9a-f]{64}|Security-Token=[A-Za-z0-9%/+]{40,})"),
-        ("authorization header", r"(?i)(?<![a-z])(?:bearer|basic)\s+(?=[^\s\"']*[0-9])[a-z0-9._~+/-]{20,}={0,2}"),
+# What the secret is, letters it cannot be without (so that most texts cost one search each), and its form.
+_FORMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (kind, tuple(marks.split()), re.compile(pattern))
+    for kind, marks, pattern in (
+        ("private key", "-----BEGIN", r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"),
+        (
+            "AWS access key id",
+            "AKIA ASIA ABIA ACCA",
+            r"(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+        ),
+        ("AWS session token", "FwoG FQoG IQoJ", r"(?<![A-Za-z0-9/+])(?:FwoG|FQoG|IQoJ)[A-Za-z0-9/+]{60,}={0,2}"),
+        ("Hugging Face token", "hf_ api_org_", r"(?<![A-Za-z0-9_])(?:hf|api_org)_[A-Za-z0-9]{30,}"),
+        ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"(?<![A-Za-z0-9_])gh[pousr]_[A-Za-z0-9]{30,}"),
+        ("GitHub token", "github_pat_", r"(?<![A-Za-z0-9_])github_pat_[A-Za-z0-9_]{40,}"),
+        ("GitLab token", "gl", r"(?<![A-Za-z0-9_])gl(?:pat|dt|rt|ptt|soat)-[A-Za-z0-9_.-]{20,}"),
+        ("Slack token", "xox", r"(?<![A-Za-z0-9_])xox[abeoprs]-[A-Za-z0-9-]{12,}"),
+        ("Google API key", "AIza", r"(?<![A-Za-z0-9_])AIza[A-Za-z0-9_-]{35}"),
+        ("NVIDIA API key", "nvapi-", r"(?<![A-Za-z0-9_])nvapi-[A-Za-z0-9_-]{30,}"),
+        ("API key", "sk-", r"(?<![A-Za-z0-9_-])sk-(?:ant-|proj-|live-)?(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{24,}"),
+        ("EKS token", "k8s-aws-v1.", r"k8s-aws-v1\.[A-Za-z0-9_-]{20,}"),
+        ("JSON web token", "eyJ", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+        ("presigned URL", "X-Amz-", r"X-Amz-(?:Signature=[0-9a-f]{64}|Security-Token=[A-Za-z0-9%/+]{40,})"),
+        (
+            "authorization header",
+            "earer BEARER asic BASIC",
+            r"(?i)(?<![a-z])(?:bearer|basic)\s{1,8}(?=[^\s\"']*[0-9])[a-z0-9._~+/-]{20,}={0,2}",
+        ),
         (
             "password in a URL",
+            "://",
             r"(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}://[^/\s:@\"'{}<>$]{1,80}:[^/\s@\"'{}<>$]{3,200}@",
         ),
     )
 )
 
 # `key: value`, `key = value`, `"key": "value"`, also inside a JSON string (\"), and Kubernetes' name/value pairs.
-_KEY = r"""(?P<key>[A-Za-z][A-Za-z0-9_.-]{2,60})"""
-_IS = r"""\?["']?[ \t]*[:=][ \t]*\?["']?"""
-_VALUE = r"""(?P<value>[^\s"'\,;{}\[\]]{6,4096})"""
+_KEY = r"""(?<![A-Za-z0-9_.-])(?P<key>[A-Za-z][A-Za-z0-9_.-]{2,60})"""
+_IS = r"""\\?["']?[ \t]*[:=][ \t]*\\?["']?"""
+_VALUE = r"""(?P<value>[^\s"'\\,;{}\[\]]{6,4096})"""
 _PAIR = re.compile(_KEY + _IS + _VALUE)
-_NAMED = re.compile(r"(?i:name)" + _IS + _KEY + r"""\?["']?[\s,]{1,80}\?["']?(?i:value)""" + _IS + _VALUE)
+_NAMED = re.compile(r"(?i:name)" + _IS + _KEY + r"""\\?["']?[\s,]{1,80}\\?["']?(?i:value)""" + _IS + _VALUE)
+_TELLING = re.compile(r"(?i)passw|passphrase|pwd|secret|token|credential|(?:access|api|private|account|auth)[_-]?key")
 _PASSWORD = re.compile(r"(?i)(?:password|passwd|passphrase|pwd)$")
 _SECRET = re.compile(r"(?i)(?:secret|(?:secret|access|api|private|account|auth)[_-]?key|token|credentials?)$")
 # Keys that end like a secret's but hold an id; and values that stand for a secret kept elsewhere.
@@ -66,7 +78,8 @@ _PLACEHOLDER = re.compile(
 _PLAIN_ID = re.compile(
     r"(?:[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:sha256:)?[0-9a-f]{40}|(?:sha256:)?[0-9a-f]{64}|[0-9]+)"
 )
-_WORDS = re.compile(r"[a-z]{2,}(?:[-_./:][a-z]+|[-_./:]?[0-9]{1,4})*|(?:[A-Z]?[a-z]+)+")
+_CHUNK = re.compile(r"[A-Za-z0-9]+")
+_WORDS = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,})[0-9]{0,4}|(?:[A-Z]?[a-z]+){1,6}")
 
 
 def find_secrets(text: str) -> list[Finding]:
@@ -90,9 +103,12 @@ def _places(text: str) -> list[tuple[str, int, int]]:
 
 
 def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
-    for kind, form in _FORMS:
-        for match in form.finditer(text):
-            yield kind, match.start(), match.end()
+    for kind, marks, form in _FORMS:
+        if any(mark in text for mark in marks):
+            for match in form.finditer(text):
+                yield kind, match.start(), match.end()
+    if not _TELLING.search(text):
+        return
     for pattern in (_PAIR, _NAMED):
         for match in pattern.finditer(text):
             if _looks_secret(match["key"], match["value"]):
@@ -109,7 +125,13 @@ def _looks_secret(key: str, value: str) -> bool:
     if _IDEMPOTENCY.search(key) and (_PLAIN_ID.fullmatch(value) or len(value) < 40):
         return False
     # A secret is referred to by name far more often than it is written out: words joined by dashes are a name.
-    return len(value) >= 16 and not _WORDS.fullmatch(value) and not value.isdigit() and _entropy(value) >= 3.0
+    return len(value) >= 16 and _entropy(value) >= 3.0 and any(_is_made_by_machine(c) for c in _CHUNK.findall(value))
+
+
+def _is_made_by_machine(chunk: str) -> bool:
+    if _WORDS.fullmatch(chunk) or chunk.isdigit():
+        return False
+    return len(chunk) >= 16 or (len(chunk) >= 10 and any(c.isdigit() for c in chunk))
 
 
 def _is_path_like(value: str) -> bool:
