@@ -46,5 +46,5 @@ def once(names: Names, documents: Iterable[Document]) -> list[Once]:
         model = doc.model
         if isinstance(model, Operation):
             keys = tuple(names.operation(doc.name, node) for node in model.spec.reboot.nodes)
-            found.append(Once(name=doc.name, identity=identity(doc), keys=keys, expires=model.spec.expires_at))
+            found.append(Once(name=doc.name, digest=doc.digest, keys=keys, expires=model.spec.expires_at))
     return found

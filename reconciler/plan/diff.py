@@ -53,7 +53,11 @@ def changes(
         if how.same(wanted, live):
             continue
         from_git = previous is None or removed or name not in before or before[name] != resource.spec[name]
-        found.append(Change(field=name, observed=live, wanted=wanted, written=written, rule=how, from_git=from_git))
+        found.append(
+            Change(
+                field=name, observed=seen.spec.get(name), wanted=wanted, written=written, rule=how, from_git=from_git
+            )
+        )
     return found
 
 

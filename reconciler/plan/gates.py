@@ -18,19 +18,22 @@ REMOVALS = (Verb.DELETE, Verb.REPLACE)
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a policy says, as numbers. Shares are of what is ours and live in the cluster, 0 to 1; None: no limit."""
+    """What a policy says. `prune_*` are per cluster (share: of what is ours and live, 0 to 1), `max_*` over all
+    clusters that one commit changes; nodes are those removed or rebooted."""
 
-    approval_for: frozenset[Cost] = frozenset({Cost.REPLACE})
+    approval_for: frozenset[Cost] = frozenset({Cost.REPLACE, Cost.DELETE})
     prune_share: float = 0.5
-    prune_at_least: int = 4
-    max_deletes: int | None = 20
-    max_nodes: int | None = None
+    prune_deletes: int = 20
+    max_clusters: int = 5
+    max_nodes: int = 16
+    max_deletes: int = 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
     """What one revision does over all clusters that it touches."""
 
+    clusters: int = 0
     deletes: int = 0
     nodes: int = 0
 
@@ -129,17 +132,15 @@ def _prune_guard(action: Action, given: GateInput) -> Held | None:
     """By identity and share, not by number: a renamed everything must not pass as many small steps."""
     if action.verb not in REMOVALS or (given.folder_gone and given.unprotected):
         return None
-    deletes = [a for a in given.plan.actions if a.verb in REMOVALS]
-    if len(deletes) < given.limits.prune_at_least:
-        return None
+    deletes = sum(1 for a in given.plan.actions if a.verb in REMOVALS)
     ours = sum(1 for seen in given.observed.values() if seen.present and seen.ours)
-    share = len(deletes) / max(ours, 1)
-    if share <= given.limits.prune_share:
+    share = deletes / max(ours, 1)
+    if share <= given.limits.prune_share and deletes <= given.limits.prune_deletes:
         return None
     return Held(
         reason="PruneGuard",
-        message=f"this plan deletes {len(deletes)} of {ours} live resources ({share:.0%})",
-        way="approve each delete by its digest, or give the order release",
+        message=f"this plan deletes {deletes} of {ours} live resources ({share:.0%})",
+        way="approve each delete, or split the change",
     )
 
 
@@ -147,31 +148,44 @@ def _blast_radius(action: Action, given: GateInput) -> Held | None:
     limits, fleet = given.limits, given.fleet
     if given.folder_gone and given.unprotected:
         return None
-    if limits.max_deletes is not None and fleet.deletes > limits.max_deletes and action.verb in REMOVALS:
-        text = f"this revision deletes {fleet.deletes} resources over all clusters (at most {limits.max_deletes})"
-        return Held(reason="BlastRadius", message=text, way="approve, or split the change")
-    if limits.max_nodes is not None and fleet.nodes > limits.max_nodes and action.type == "hyperpod.InstanceGroup":
-        text = f"this revision touches {fleet.nodes} nodes over all clusters (at most {limits.max_nodes})"
-        return Held(reason="BlastRadius", message=text, way="approve, or split the change")
-    return None
+    over = [
+        f"{found} {what} (at most {most})"
+        for what, found, most, touched in (
+            ("clusters changed", fleet.clusters, limits.max_clusters, action.verb is not Verb.CREATE),
+            ("nodes removed or rebooted", fleet.nodes, limits.max_nodes, _takes_nodes(action, given)),
+            ("resources deleted", fleet.deletes, limits.max_deletes, action.verb in REMOVALS),
+        )
+        if found > most and touched
+    ]
+    if not over:
+        return None
+    text = "over all clusters this revision means " + ", ".join(over)
+    return Held(reason="BlastRadius", message=text, way="approve, or split the change")
 
 
 def fleet_of(plans: Mapping[str, Plan], observed: Mapping[str, Mapping[str, Observed]]) -> Fleet:
-    """Summed over the clusters whose revision is the same commit: deletes, and nodes added or taken."""
-    deletes = sum(1 for plan in plans.values() for a in plan.actions if a.verb in REMOVALS)
-    nodes = sum(
-        _nodes_touched(action, observed.get(cluster, {})) for cluster, plan in plans.items() for action in plan.actions
+    """Summed over the clusters whose revision is the same commit."""
+    return Fleet(
+        clusters=sum(1 for plan in plans.values() if plan.actions),
+        deletes=sum(1 for plan in plans.values() for a in plan.actions if a.verb in REMOVALS),
+        nodes=sum(
+            _nodes_taken(action, observed.get(cluster, {}).get(action.key))
+            for cluster, plan in plans.items()
+            for action in plan.actions
+        ),
     )
-    return Fleet(deletes=deletes, nodes=nodes)
 
 
-def _nodes_touched(action: Action, observed: Mapping[str, Observed]) -> int:
-    if action.type != "hyperpod.InstanceGroup":
+def _takes_nodes(action: Action, given: GateInput) -> bool:
+    return _nodes_taken(action, given.observed.get(action.key)) > 0
+
+
+def _nodes_taken(action: Action, seen: Observed | None) -> int:
+    if action.verb is Verb.RUN:
+        return 1
+    if action.type != "hyperpod.InstanceGroup" or seen is None or not seen.present:
         return 0
-    seen = observed.get(action.key)
-    live = int(seen.spec.get("count", 0)) if seen is not None and seen.present else 0
+    live, wanted = seen.spec.get("count", 0), action.want.get("count")
     if action.verb in REMOVALS:
-        return live
-    wanted = action.want.get("count")
-    moved = "count" in action.fields or action.verb is Verb.CREATE
-    return abs(wanted - live) if moved and isinstance(wanted, int) else 0
+        return int(live)
+    return int(live) - int(wanted or 0) if _lowers_count(action, seen) else 0

@@ -18,9 +18,17 @@ class Operation:
     """One Operation document: its identity `<kind>/<name>@<digest>`, the resource keys it asks for, its end."""
 
     name: str
-    identity: str
+    digest: str
     keys: tuple[str, ...]
     expires: datetime
+
+    @property
+    def identity(self) -> str:
+        return f"Operation/{self.name}@{self.digest}"
+
+    def done_id(self, key: str) -> str:
+        """Under which a rollout remembers that this key had its turn."""
+        return f"{key}@{self.digest}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +52,9 @@ def due(
     late: list[str] = []
     taken = started(status)
     for operation in operations:
-        if operation.identity in baseline or operation.identity in status.done:
+        if operation.identity in baseline:
             continue
-        left = [key for key in operation.keys if key not in taken]
+        left = [key for key in operation.keys if key not in taken and operation.done_id(key) not in status.done]
         if not left:
             continue
         if now >= operation.expires:
@@ -66,13 +74,13 @@ def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
     return any(retries.get(subject, 0) > op.seq for subject in (op.op, op.key, op.key.split("#")[0], *subjects))
 
 
-def outcome(operation: Operation, status: ClusterStatus) -> str | None:
-    """How an Operation ended, once every key of it has: for the rollout's `done`."""
-    phases: dict[str, str] = {}
-    for op in status.ops.values():
-        if op.key in operation.keys and op.cls.value == "once":
-            phases[op.key] = op.phase.value if not op.phase.open else "open"
-    if len(phases) < len(operation.keys) or "open" in phases.values():
-        return None
-    worst = [phase for phase in phases.values() if phase not in ("succeeded", "resolved")]
-    return worst[0] if worst else "succeeded"
+def done(operations: Iterable[Operation], status: ClusterStatus) -> dict[str, str]:
+    """What a new rollout must remember of the operations whose documents still stand: done id → phase."""
+    ended = {op.key: op.phase.value for op in status.ops.values() if op.cls.value == "once" and not op.phase.open}
+    found: dict[str, str] = {}
+    for operation in operations:
+        for key in operation.keys:
+            phase = ended.get(key) or status.done.get(operation.done_id(key))
+            if phase is not None:
+                found[operation.done_id(key)] = phase
+    return found

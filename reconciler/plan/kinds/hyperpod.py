@@ -37,6 +37,7 @@ RULES = (
             "labels": Field(cost=Cost.IN_PLACE, default={}),
             "taints": Field(cost=Cost.IN_PLACE, default=[]),
             "capacity": Field(way_out=_NEW_GROUP),
+            "trainingPlan": Field(cost=Cost.IN_PLACE, default=None),
             "interface": Field(way_out=_NEW_GROUP, forget=True),
         },
         child_of="hyperpod.Cluster",

@@ -1,0 +1,269 @@
+"""Steps 7 and 8: draft what may go now, and, once the intents are on the remote, send it.
+
+A mutation leaves only when its intent was accepted. Everything in a lane goes one after another and stops at the
+first thing that is not over with its reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from reconciler.engine import resolve
+from reconciler.engine.look import look_again
+from reconciler.engine.scope import Scope
+from reconciler.live.clock import Clock, iso
+from reconciler.plan.gates import REMOVALS
+from reconciler.plan.once import retried
+from reconciler.resources.handler import Call, Handler, Reply
+from schemas.errors import InstantStartError, LostReply, RetryLater
+from schemas.journal import ClusterStatus, EffectClass, OpRecord, Phase
+from schemas.plan import Action, Verb
+from schemas.resource import Health, Observed, Presence
+from schemas.values import JsonObject
+
+REPEATS = 3  # the same action done more often than this in one rollout is not converging: it slows down
+SLOWEST = 3600.0
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """A call with the op that it became."""
+
+    call: Call
+    handler: Handler
+    op: str
+    attempt: int = 1
+
+
+def draft(scope: Scope, handlers: Sequence[Handler], clock: Clock, new_op: Callable[[], str]) -> list[Draft]:
+    """Choose the calls of this tick and write their intents. Ops that may be sent again keep their id."""
+    if scope.plan is None or scope.world is None or scope.policy_problem is not None:
+        return []
+    status = scope.status
+    again = {op.key: op for op in status.open_ops() if resolve.may_resend(scope, op, clock)}
+    busy = {op.lane for op in status.open_ops() if op.key not in again}
+    free = [a for a in scope.plan.actions if a.lane not in busy and _may_go(scope, a, status, clock)]
+    due = _due(scope, free)
+    drafts: list[Draft] = []
+    for handler, actions in _by_handler(due, handlers):
+        drafts.extend(_of_lane(scope, handler, handler.calls(scope.world, actions), again, new_op))
+    return drafts
+
+
+def send(scope: Scope, drafts: Sequence[Draft], clock: Clock) -> list[tuple[Draft, Reply | InstantStartError | None]]:
+    """Send the drafts of one lane in order. None: never sent, because something before it is not over yet."""
+    answers: list[tuple[Draft, Reply | InstantStartError | None]] = []
+    stopped = False
+    for item in drafts:
+        if stopped:
+            answers.append((item, None))
+            continue
+        answer = _send_one(scope, item)
+        answers.append((item, answer))
+        over = isinstance(answer, Reply) and item.call.closes_on_reply and not answer.failures
+        stopped = not over
+    return answers
+
+
+def record(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, clock: Clock) -> None:
+    """Write what the reply says. A lost reply writes nothing: the next look resolves it."""
+    if answer is None:
+        _op(scope, item, Phase.CANCELLED, "was not sent", reason="LaneBusy", msg="something before it is not over yet")
+    elif isinstance(answer, Reply):
+        _replied(scope, item, answer)
+    elif isinstance(answer, LostReply):
+        _rest(scope, item, answer, clock)
+    elif isinstance(answer, GuardFailed):
+        _op(scope, item, Phase.CANCELLED, "was not sent", reason=answer.reason, msg=answer.message)
+    elif isinstance(answer, RetryLater):
+        _refused(scope, item, answer, clock)
+    else:
+        _op(scope, item, Phase.FAILED, f"failed: {answer.message}", reason=answer.reason, msg=answer.message)
+
+
+class GuardFailed(InstantStartError):
+    """The world is no longer what the plan relied on."""
+
+
+# Choosing ------------------------------------------------------------------------------------------------------------
+
+
+def _may_go(scope: Scope, action: Action, status: ClusterStatus, clock: Clock) -> bool:
+    if action.digest in scope.held:
+        return False
+    last: datetime | None = None
+    tries = 0
+    for op in status.ops.values():
+        if action.digest not in op.actions or op.phase.open:
+            continue
+        if op.phase is Phase.FAILED and not retried(op, status.retries, action.stage.value):
+            return False  # it will not pass until git changes or an order comes
+        if op.phase is Phase.SUCCEEDED or (op.phase is Phase.CANCELLED and op.reason != "LaneBusy"):
+            tries += 1
+            last = datetime.fromisoformat(op.ended)
+    if last is None or tries < REPEATS:
+        return True
+    pause = min(30.0 * 2 ** (tries - REPEATS), SLOWEST)
+    return clock.now() >= last + timedelta(seconds=pause)
+
+
+def _due(scope: Scope, actions: Sequence[Action]) -> list[Action]:
+    """Actions whose needs are met, or are met by an action of the same lane that goes with them."""
+    chosen: dict[str, Action] = {}
+    found: list[Action] = []
+    for action in actions:
+        removal = action.verb in (Verb.DELETE, Verb.RELEASE)
+        met = _nothing_left if removal else _stands
+        lane_mates = {key for key, mate in chosen.items() if mate.lane == action.lane and not removal}
+        if all(met(scope.observed.get(need)) or need in lane_mates for need in action.needs):
+            chosen[action.key] = action
+            found.append(action)
+    return found
+
+
+def _stands(seen: Observed | None) -> bool:
+    return seen is not None and seen.present and (seen.ready or seen.health is Health.HEALTHY)
+
+
+def _nothing_left(seen: Observed | None) -> bool:
+    return seen is None or seen.presence is Presence.ABSENT
+
+
+def _by_handler(actions: Sequence[Action], handlers: Sequence[Handler]) -> Iterable[tuple[Handler, list[Action]]]:
+    for handler in handlers:
+        own = [a for a in actions if a.type in handler.types]
+        if own:
+            yield handler, own
+
+
+def _of_lane(
+    scope: Scope, handler: Handler, calls: Sequence[Call], again: dict[str, OpRecord], new_op: Callable[[], str]
+) -> list[Draft]:
+    """Calls as ops. In a lane nothing follows a call that has to be waited for."""
+    closed: set[str] = set()
+    drafts: list[Draft] = []
+    repeated = {call.lane for call in calls if call.key in again}
+    for call in calls:
+        if call.lane in closed or (call.lane in repeated and call.key not in again):
+            continue
+        if not call.closes_on_reply:
+            closed.add(call.lane)
+        before = again.get(call.key)
+        if before is not None and before.verb == call.verb:
+            drafts.append(Draft(call=call, handler=handler, op=before.op, attempt=before.attempt + 1))
+            continue
+        if before is not None:
+            closed.add(call.lane)  # another verb on the same thing waits until the first is settled
+            continue
+        item = Draft(call=call, handler=handler, op=new_op())
+        _intent(scope, item)
+        drafts.append(item)
+    return drafts
+
+
+def _intent(scope: Scope, item: Draft) -> None:
+    call = item.call
+    before: JsonObject = dict(call.before)
+    if call.token_life:
+        before["tokenLife"] = call.token_life
+    scope.write(
+        "op",
+        call.say,
+        op=item.op,
+        phase=Phase.INTENT.value,
+        attempt=item.attempt,
+        key=call.key,
+        lane=call.lane,
+        verb=call.verb,
+        call=call.call,
+        **{"class": call.cls.value},
+        token=item.op if call.cls is EffectClass.TOKEN else None,
+        want=call.want,
+        actions=[action.digest for action in call.actions],
+        before=before or None,
+        settle=call.settle or None,
+        deadline=call.deadline,
+        asked=scope.revision,
+        after=_repeated(scope, call),
+    )
+
+
+def _repeated(scope: Scope, call: Call) -> str | None:
+    """The op that a person ordered to be done once more."""
+    earlier = [op for op in scope.status.ops.values() if op.key == call.key and op.cls is EffectClass.ONCE]
+    return earlier[-1].op if earlier and call.cls is EffectClass.ONCE else None
+
+
+# Sending -------------------------------------------------------------------------------------------------------------
+
+
+def _send_one(scope: Scope, item: Draft) -> Reply | InstantStartError:
+    assert scope.world is not None
+    try:
+        _check_guards(scope, item)
+        return item.handler.send(scope.world, item.call, item.op)
+    except InstantStartError as error:
+        return error
+
+
+def _check_guards(scope: Scope, item: Draft) -> None:
+    """What cannot be undone, and what overwrites a count, is looked at once more, narrowly, just before."""
+    risky = [a for a in item.call.actions if a.verb in REMOVALS or "count" in a.fields]
+    if not risky:
+        return
+    seen = look_again(scope, item.handler, [a.key for a in risky])
+    for action in risky:
+        now = seen.get(action.key)
+        if now is None or now.presence is Presence.UNKNOWN:
+            raise GuardFailed(f"{action.key} cannot be seen now", reason="GuardUnreadable")
+        if action.verb in REMOVALS and not now.ours and now.present:
+            raise GuardFailed(f"{action.key} is not ours any more", reason="GuardFailed")
+        if action.identity and now.present and now.identity != action.identity:
+            raise GuardFailed(f"{action.key} is another object than the one planned for", reason="GuardFailed")
+        for name, value in action.guards.items():
+            if name in now.guards and now.guards[name] != value:
+                text = f"{action.key}: {name} is {now.guards[name]} now, the plan relied on {value}"
+                raise GuardFailed(text, reason="GuardFailed")
+
+
+# Recording -----------------------------------------------------------------------------------------------------------
+
+
+def _replied(scope: Scope, item: Draft, reply: Reply) -> None:
+    if reply.failures:
+        reason, message = next(iter(reply.failures.values()))
+        _op(scope, item, Phase.FAILED, f"failed: {message}", reason=reason, msg=message, ref=reply.ref or None)
+    elif item.call.closes_on_reply:
+        _op(scope, item, Phase.SUCCEEDED, "is done", how="reply", ref=reply.ref or None)
+    else:
+        _op(scope, item, Phase.SUBMITTED, "was accepted", how="reply", ref=reply.ref or None)
+    scope.memory.backoff.pop(item.op, None)
+
+
+def _refused(scope: Scope, item: Draft, error: RetryLater, clock: Clock) -> None:
+    """The server certainly did nothing. A new line only when the reason changes."""
+    until = _rest(scope, item, error, clock)
+    known = scope.status.ops.get(item.op)
+    if known is not None and known.phase is Phase.REFUSED and known.reason == error.reason:
+        return
+    said = f"was refused: {error.message}"
+    _op(scope, item, Phase.REFUSED, said, reason=error.reason, msg=error.message, next=until)
+
+
+def _rest(scope: Scope, item: Draft, error: RetryLater, clock: Clock) -> str:
+    """Until when this op is not sent again: longer with every try, or what the other side asked for."""
+    tries = scope.memory.backoff.get(item.op, 0) + 1
+    scope.memory.backoff[item.op] = tries
+    wait = error.after if error.after is not None else min(5.0 * 2 ** (tries - 1), 120.0)
+    until = iso(clock.now() + timedelta(seconds=wait))
+    scope.memory.not_before[item.op] = until
+    return until
+
+
+def _op(scope: Scope, item: Draft, phase: Phase, said: str, **fields: Any) -> None:
+    text = f"{item.call.call} of {item.call.key} {said}"
+    scope.write("op", text, op=item.op, phase=phase.value, attempt=item.attempt, **fields)
+

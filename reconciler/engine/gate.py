@@ -1,0 +1,58 @@
+"""Step 5: what may go. One gate for every path; what may not is journalled as held, once."""
+
+from __future__ import annotations
+
+from reconciler.engine.planning import doubt
+from reconciler.engine.scope import Scope
+from reconciler.plan.gates import Fleet, GateInput, decide
+
+WHOLE = "*"  # the key of a hold that concerns the cluster as a whole
+
+
+def gate(scope: Scope, fleet: Fleet) -> None:
+    """Fill `scope.held` with the digests of planned actions that may not go."""
+    scope.fleet = fleet
+    plan = scope.plan
+    if plan is None:
+        return
+    status = scope.status
+    given = GateInput(
+        plan=plan,
+        observed=scope.observed,
+        limits=scope.limits,
+        approved=frozenset(status.approved),
+        suspended=scope.desired is not None and scope.desired.suspend,
+        folder_gone=scope.input is None,
+        unprotected=scope.unprotected,
+        journal_doubt=doubt(scope),
+        hold_count_drift=scope.hold_counts,
+        fleet=fleet,
+    )
+    for action in plan.actions:
+        held = decide(action, given)
+        if held is not None:
+            scope.held[action.digest] = held
+
+
+def record_holds(scope: Scope) -> None:
+    """One line when an action begins to be held, one when it no longer is."""
+    plan = scope.plan
+    if plan is None:
+        return
+    now: dict[str, tuple[str, str, str]] = {}
+    for action in plan.actions:
+        held = scope.held.get(action.digest)
+        if held is not None and held.reason == "Suspended":
+            now[WHOLE] = ("", held.reason, f"{held.message}: nothing is changed")
+        elif held is not None:
+            now[action.key] = (action.digest, held.reason, f"{held.message}. Way out: {held.way}")
+    known = scope.status.holds
+    for key, (digest, reason, message) in now.items():
+        before = known.get(key)
+        if before is None or before.state != "held" or (before.action, before.reason) != (digest, reason):
+            said = f"{key} is held: {reason}" if key != WHOLE else "suspended"
+            scope.write("hold", said, key=key, action=digest, reason=reason, state="held", msg=message)
+    for key, hold in known.items():
+        if hold.state == "held" and key not in now:
+            said = f"{key} is no longer held" if key != WHOLE else "no longer suspended"
+            scope.write("hold", said, key=key, action=hold.action, reason=hold.reason, state="released")

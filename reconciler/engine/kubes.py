@@ -1,0 +1,40 @@
+"""Connections to the Kubernetes API of each cluster, made from what the look at EKS saw."""
+
+from __future__ import annotations
+
+import threading
+
+from reconciler.live.aws.accounts import AwsAccounts
+from reconciler.live.kube.cluster import KubeCluster
+from reconciler.live.kube.tokens import EksTokens
+from reconciler.resources.handler import World
+from schemas.errors import Refused
+
+
+class Kubes:
+    """One connection per endpoint and authority; a cluster made again under its name gets a new one."""
+
+    def __init__(self, accounts: AwsAccounts) -> None:
+        self._accounts = accounts
+        self._lock = threading.Lock()
+        self._open: dict[tuple[str, str], KubeCluster] = {}
+
+    def of(self, world: World) -> KubeCluster:
+        """Raises Refused while there is no control plane to talk to."""
+        key = f"eks.Cluster/{world.cluster}"
+        endpoint, ca = world.attr(key, "endpoint"), world.attr(key, "ca")
+        if not endpoint or not ca:
+            raise Refused(f"{key} has no endpoint yet", reason="NoControlPlane")
+        name = world.observed[key].name
+        with self._lock:
+            found = self._open.get((endpoint, ca))
+            if found is None:
+                tokens = EksTokens(world.aws, name)
+                found = self._open[endpoint, ca] = KubeCluster(endpoint, ca, tokens)
+            return found
+
+    def close(self) -> None:
+        with self._lock:
+            for cluster in self._open.values():
+                cluster.close()
+            self._open.clear()

@@ -1,0 +1,113 @@
+"""Step 3: look at everything a cluster wants or wanted. Reads only.
+
+Families look side by side, in layers where one must have seen what another needs. A look that fails makes its whole
+family Unknown: nothing there is made or deleted on its strength.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+
+from reconciler.desired.names import type_of
+from reconciler.engine.scope import Scope
+from reconciler.live.aws.accounts import AwsAccounts
+from reconciler.live.clock import Clock
+from reconciler.live.kube.cluster import KubeCluster
+from reconciler.resources.handler import Handler, World
+from schemas.errors import InstantStartError, InvalidInput, RetryLater
+from schemas.resource import Observed, Resource, unknown
+
+KubeOf = Callable[[World], KubeCluster]
+
+
+def enter(
+    scope: Scope, accounts: AwsAccounts, kube_of: KubeOf, clock: Clock, read_file: Callable[[str], bytes], cache: str
+) -> None:
+    """Make the world of this tick: sessions and what is wanted; nothing is called yet."""
+    if not scope.account:
+        scope.blind = InvalidInput("no revision tells which account this cluster is in", reason="NoAccount")
+        return
+    world = World(
+        cluster=scope.cluster,
+        account=scope.account,
+        region=scope.region,
+        aws=accounts.session(scope.account, scope.region),
+        kube=lambda: kube_of(world),
+        clock=clock,
+        desired=dict(scope.desired.resources) if scope.desired is not None else {},
+        previous=scope.previous,
+        observed=scope.observed,
+        file=read_file,
+        cache_dir=cache,
+    )
+    scope.world = world
+
+
+def look(scope: Scope, handlers: Sequence[Handler], pool: Executor) -> None:
+    """Fill `scope.observed` with one entry for everything wanted now or before, and everything else in sight."""
+    world = scope.world
+    if world is None:
+        return
+    everything = {**world.previous, **world.desired}
+    for layer in layers(handlers):
+        jobs = [(h, _of(h, everything.values())) for h in layer]
+        found = list(pool.map(lambda job: _look_one(world, *job), jobs))
+        for (handler, wanted), (seen, error) in zip(jobs, found, strict=True):
+            if error is not None:
+                scope.blind = scope.blind or error
+                seen = [unknown(r, error.reason, error.message) for r in wanted]
+            scope.observed.update({o.key: o for o in seen})
+            _fill_gaps(scope, handler, wanted)
+
+
+def look_again(scope: Scope, handler: Handler, keys: Iterable[str]) -> dict[str, Observed]:
+    """A second, narrow look just before something irreversible is sent. Raises what the look raises."""
+    world = scope.world
+    assert world is not None
+    wanted = [r for r in (scope.resource(key) for key in keys) if r is not None]
+    return {o.key: o for o in handler.look(world, wanted)}
+
+
+def layers(handlers: Sequence[Handler]) -> list[list[Handler]]:
+    """Handlers in rounds: each after all whose types it must have seen."""
+    left, rounds, seen = list(handlers), list[list[Handler]](), set[str]()
+    all_types = {t for h in handlers for t in h.types}
+    while left:
+        now = [h for h in left if set(h.looks_after) & all_types <= seen | set(h.types)]
+        if not now:
+            raise ValueError(f"handlers wait for each other: {[h.types for h in left]}")
+        rounds.append(now)
+        seen.update(t for h in now for t in h.types)
+        left = [h for h in left if h not in now]
+    return rounds
+
+
+def handler_for(key: str, handlers: Sequence[Handler]) -> Handler:
+    type_ = type_of(key)
+    return next(h for h in handlers if type_ in h.types)
+
+
+def _of(handler: Handler, resources: Iterable[Resource]) -> list[Resource]:
+    return [r for r in resources if r.type in handler.types]
+
+
+def _look_one(
+    world: World, handler: Handler, wanted: list[Resource]
+) -> tuple[list[Observed], InstantStartError | None]:
+    try:
+        return list(handler.look(world, wanted)), None
+    except InstantStartError as error:
+        return [], error
+
+
+def _fill_gaps(scope: Scope, handler: Handler, wanted: list[Resource]) -> None:
+    """A handler that forgot to answer must not be read as "absent"."""
+    for resource in wanted:
+        if resource.key not in scope.observed:
+            text = f"{'/'.join(handler.types)} did not answer for it"
+            scope.observed[resource.key] = unknown(resource, "NotLooked", text)
+
+
+def is_transient(error: InstantStartError) -> bool:
+    return isinstance(error, RetryLater)

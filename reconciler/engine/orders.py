@@ -1,0 +1,55 @@
+"""Orders: a person's word, folded into the journal. The engine is the only one that folds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reconciler.config_repo.records import Order
+from reconciler.engine.scope import Scope
+from schemas.journal import Phase
+
+DOES = ("retry", "resolve", "approve", "release")
+
+
+def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
+    """Write the orders of this cluster; returns the ulids that may be removed once the lines are published."""
+    taken: list[str] = []
+    for order in orders:
+        body = order.body
+        if order.problem is not None or body.get("cluster") != scope.cluster:
+            continue
+        taken.append(order.ulid)
+        if order.ulid in scope.status.orders:
+            continue  # its lines were published, only the ref was left
+        do, subject, why = str(body.get("do")), str(body.get("subject", "")), str(body.get("why", ""))
+        by = str(body.get("principal") or order.author)
+        problem = _problem(scope, do, subject, str(body.get("as", "")))
+        said = f"{by} orders: {do} {subject}" if problem is None else f"order refused: {problem}"
+        done = do if problem is None else f"refused {do}"
+        scope.write("order", said, id=order.ulid, do=done, subject=subject, by=by, why=(problem or why)[:300])
+        if problem is None and do == "resolve":
+            happened = str(body.get("as"))
+            scope.write(
+                "op",
+                f"{by} says that {subject} {happened.replace('-', ' ')}",
+                op=subject,
+                phase=Phase.RESOLVED.value,
+                attempt=scope.status.ops[subject].attempt,
+                **{"as": happened},
+            )
+    return taken
+
+
+def _problem(scope: Scope, do: str, subject: str, answer: str) -> str | None:
+    if do not in DOES:
+        return f"there is no order {do!r}; known: {', '.join(DOES)}"
+    if not subject:
+        return "an order needs a subject"
+    if do != "resolve":
+        return None
+    op = scope.status.ops.get(subject)
+    if op is None or op.phase is not Phase.UNKNOWN:
+        return f"{subject} is not an op whose outcome is unknown"
+    if answer not in ("happened", "not-happened"):
+        return "resolve needs as: happened or not-happened"
+    return None

@@ -1,0 +1,106 @@
+"""Step 9 and 10: stage lines, and publishing the lines of all clusters of a tick in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from reconciler.config_repo.records import NotesAppend
+from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine import stages
+from reconciler.engine.scope import Scope
+from schemas.journal import StageState
+from schemas.resource import Presence
+
+UNKNOWN_LOOKS = 3
+UNKNOWN_AFTER = 300.0
+
+
+def record_stages(scope: Scope) -> None:
+    """Write the stages that moved. An Unknown is journalled only when it lasts: a blink makes no pair of lines."""
+    known = scope.status.stages
+    for name, now in stages.states(scope).items():
+        before = known.get(name)
+        if now.state is StageState.UNKNOWN and not _lasts(scope):
+            continue
+        if not stages.differs(before, now):
+            continue
+        said = f"{name} {now.state.value}" + (f": {now.reason}" if now.reason else "")
+        scope.write(
+            "stage",
+            said,
+            stage=name,
+            state=now.state.value,
+            reason=now.reason,
+            msg=now.msg,
+            progress=now.progress,
+        )
+
+
+def note_blindness(scope: Scope, now: float) -> None:
+    """Count looks that failed in a row."""
+    blind = any(seen.presence is Presence.UNKNOWN for seen in scope.observed.values())
+    memory = scope.memory
+    if not blind:
+        memory.failed_looks, memory.unseen_since = 0, None
+        memory.looked = now
+        memory.seen = dict(scope.observed)
+        return
+    memory.failed_looks += 1
+    memory.unseen_since = memory.unseen_since or now
+
+
+def _lasts(scope: Scope) -> bool:
+    memory = scope.memory
+    if memory.failed_looks >= UNKNOWN_LOOKS:
+        return True
+    world = scope.world
+    since = memory.unseen_since
+    return world is not None and since is not None and world.clock.now().timestamp() - since >= UNKNOWN_AFTER
+
+
+def publish(repo: ConfigRepo, scopes: Sequence[Scope]) -> dict[str, str | None]:
+    """One notes commit per cluster, one push for all. Returns the clusters that were rejected, with the words of the
+    other side: nothing may be sent for them in this tick, and their journal is read again."""
+    batch = [_append(scope) for scope in scopes if scope.pen.lines]
+    if not batch:
+        return {}
+    results = repo.append_notes(batch)
+    rejected: dict[str, str | None] = {}
+    for scope in scopes:
+        if not scope.pen.lines:
+            continue
+        result = results[scope.cluster]
+        if result.accepted:
+            scope.memory.tip = result.tip
+            scope.memory.highest_seq = scope.memory.fold.seq
+        else:
+            scope.memory.tip = "rejected"  # forces a new reading
+            rejected[scope.cluster] = result.rejected_by
+        scope.pen.lines = []
+    return rejected
+
+
+def _append(scope: Scope) -> NotesAppend:
+    lines = list(scope.pen.lines)
+    opens = any('"t":"rollout"' in text for _, text in lines)
+    status = scope.status
+    subject = f"{scope.cluster} {scope.pen.seq}: {status.condition.value} ({scope.revision[:7]})"
+    return NotesAppend(
+        cluster=scope.cluster,
+        expected_tip=scope.memory.tip,
+        lines=lines,
+        subject=_subject(scope, lines) or subject,
+        revision_parent=scope.revision if opens else None,
+    )
+
+
+def _subject(scope: Scope, lines: Iterable[tuple[str, str]]) -> str | None:
+    """The newest stage transition, as `git log` of the notes ref shows it: `prod 46: control-plane Ready (51d09e7)`."""
+    newest = None
+    for stage, status in scope.status.stages.items():
+        if newest is None or status.seq > newest[1].seq:
+            newest = (stage, status)
+    first_seq = scope.pen.seq - len(list(lines)) + 1
+    if newest is None or newest[1].seq < first_seq:
+        return None
+    return f"{scope.cluster} {scope.pen.seq}: {newest[0]} {newest[1].state.value} ({scope.revision[:7]})"

@@ -1,0 +1,67 @@
+"""Opening a rollout: the old note is closed with its open ops, the new one begins with them."""
+
+from __future__ import annotations
+
+from reconciler.engine.load import base_of
+from reconciler.engine.scope import Scope
+from reconciler.plan import once
+from schemas.plan import Plan
+from schemas.values import JsonObject
+
+
+def open_rollout(scope: Scope, writer: str) -> None:
+    """Write `end` and `rollout` if this revision is not the one that the journal is at."""
+    status = scope.status
+    if status.rev == scope.revision:
+        return
+    carried = status.open_ops()
+    base = base_of(scope)
+    done = once.done(scope.desired.operations, status) if scope.desired is not None else dict(status.done)
+    live_digests = {action.digest for action in scope.plan.actions} if scope.plan is not None else set[str]()
+    approved = tuple(text for text in status.approved if text in live_digests or text == "journal")
+    kinds = sorted({*status.kinds, *(r.type for r in (scope.desired.resources.values() if scope.desired else ()))})
+    if status.rev is not None:
+        scope.write(
+            "end",
+            f"superseded by {scope.revision[:7]}",
+            revision=status.rev if scope.memory.tip is not None else scope.revision,
+            by=scope.revision,
+            carried=[op.op for op in carried],
+        )
+    scope.write(
+        "rollout",
+        _say(scope),
+        rev=scope.revision,
+        input=scope.input,
+        **{"from": status.rev},
+        base=list(base),
+        rewritten=True if scope.rewritten else None,
+        writer=writer,
+        plan=summary(scope.plan, len(scope.held)),
+        open=[op.model_dump_compact() for op in carried],
+        done=done,
+        holds=[],
+        kinds=kinds,
+        ready=status.last_ready,
+        approved=list(approved),
+    )
+
+
+def summary(plan: Plan | None, held: int) -> JsonObject | None:
+    """The few numbers of a plan that the journal keeps."""
+    if plan is None:
+        return None
+    counts = {verb: number for verb, number in plan.counts().items() if number}
+    return {"digest": plan.digest, **counts, "refused": len(plan.refusals), "held": held}
+
+
+def _say(scope: Scope) -> str:
+    if scope.input is None:
+        return f"the folder of {scope.cluster} is gone: take everything down"
+    if scope.plan is None:
+        return f"cannot plan {scope.revision[:7]}"
+    counts = [f"{number} to {verb}" for verb, number in scope.plan.counts().items() if number]
+    refused = [f"{len(scope.plan.refusals)} refused"] if scope.plan.refusals else []
+    return f"apply {scope.revision[:7]}: {', '.join([*counts, *refused]) or 'nothing to change'}"
+
+

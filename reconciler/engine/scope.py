@@ -1,0 +1,72 @@
+"""One cluster in one tick: the record that every step of the tick reads and fills.
+
+Who sets what: `open` cluster, head, revision, input, memory; `load` loaded, desired, previous, policy; `look` world,
+observed; `planning` plan; `gate` held; `act` drafts; `record` lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.desired.build import Desired
+from reconciler.engine.memory import Memory
+from reconciler.journal.lines import Pen
+from reconciler.plan.gates import Fleet, Held, Limits
+from reconciler.plan.once import Due
+from reconciler.resources.handler import World
+from schemas.documents.records import LoadedCluster
+from schemas.errors import InstantStartError
+from schemas.journal import ClusterStatus
+from schemas.plan import Plan
+from schemas.resource import Observed, Resource
+
+
+@dataclass(kw_only=True)
+class Scope:
+    """See the module. `input` None: the folder is not there. `desired` None: nothing may be planned (problems)."""
+
+    cluster: str
+    head: str
+    revision: str
+    input: str | None
+    memory: Memory
+    pen: Pen
+    rewritten: bool = False
+    loaded: LoadedCluster | None = None
+    desired: Desired | None = None
+    previous: dict[str, Resource] = field(default_factory=dict[str, Resource])
+    baseline: frozenset[str] = frozenset()
+    account: str = ""
+    region: str = ""
+    unprotected: bool = False
+    limits: Limits = field(default_factory=Limits)
+    hold_counts: bool = False
+    policy_problem: str | None = None
+    world: World | None = None
+    observed: dict[str, Observed] = field(default_factory=dict[str, Observed])
+    blind: InstantStartError | None = None
+    due: Due = field(default=Due(keys=frozenset(), late=()))
+    plan: Plan | None = None
+    fleet: Fleet = field(default_factory=Fleet)
+    held: dict[str, Held] = field(default_factory=dict[str, Held])
+    sent: int = 0
+    moved: bool = False
+
+    @property
+    def status(self) -> ClusterStatus:
+        """The journal folded, the lines of this tick included."""
+        return self.memory.fold.status()
+
+    def write(self, t: str, say: str, *, revision: str | None = None, **fields: Any) -> Mapping[str, Any]:
+        """Add a line to this tick's lines and take it into the fold at once."""
+        line = self.pen.write(revision or self.revision, t, say, **fields)
+        self.memory.fold.feed(self.pen.lines[-1][1])
+        self.moved = True
+        return line
+
+    def resource(self, key: str) -> Resource | None:
+        """A resource wanted now, or wanted before."""
+        wanted = self.desired.resources.get(key) if self.desired is not None else None
+        return wanted or self.previous.get(key)

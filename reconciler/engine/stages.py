@@ -1,0 +1,188 @@
+"""Step 9: the state of each stage, from the plan, the look and the ops. Pure; worst wins.
+
+A stage is Ready when all that it wants was seen healthy and nothing about it is planned, held, refused or open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reconciler.desired.names import type_of
+from reconciler.engine.scope import Scope
+from reconciler.plan.once import retried
+from reconciler.plan.registry import rule_for
+from schemas.journal import OpRecord, Phase, StageState, StageStatus
+from schemas.plan import Action
+from schemas.resource import STAGES, Health, Observed, Presence, Resource, Stage
+
+_RANK = (StageState.FAILED, StageState.UNKNOWN, StageState.PROGRESSING, StageState.WAITING, StageState.READY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """What a stage line says."""
+
+    state: StageState
+    reason: str = ""
+    msg: str = ""
+    progress: str | None = None
+
+
+READY = State(state=StageState.READY)
+
+
+def states(scope: Scope) -> dict[str, State]:
+    """Every stage that this revision has, in order."""
+    found = {Stage.VALIDATE.value: _validate(scope)}
+    if scope.world is None or scope.plan is None:
+        return found
+    wanted = dict(scope.desired.resources) if scope.desired is not None else {}
+    everything = {**scope.previous, **wanted} if scope.desired is None else wanted
+    leftovers = [a for a in scope.plan.actions if a.key not in wanted]
+    for stage in STAGES[1:]:
+        resources = [r for r in everything.values() if r.stage is stage]
+        actions = [a for a in scope.plan.actions if a.stage is stage]
+        if resources or any(a.stage is stage for a in leftovers):
+            found[stage.value] = _stage(scope, stage, resources, actions)
+    return found
+
+
+def _validate(scope: Scope) -> State:
+    if scope.policy_problem is not None:
+        return State(state=StageState.FAILED, reason="PolicyInvalid", msg=scope.policy_problem)
+    if scope.loaded is not None and scope.loaded.problems:
+        first, more = scope.loaded.problems[0], len(scope.loaded.problems) - 1
+        return State(
+            state=StageState.FAILED, reason="Invalid", msg=str(first) + (f" (and {more} more)" if more else "")
+        )
+    if scope.blind is not None and scope.blind.reason in ("WrongAccount", "NoAccount"):
+        return State(state=StageState.FAILED, reason=scope.blind.reason, msg=scope.blind.message)
+    return READY
+
+
+def _stage(scope: Scope, stage: Stage, resources: Sequence[Resource], actions: Sequence[Action]) -> State:
+    parts = [
+        *_refusals(scope, stage),
+        *_ops(scope, stage, actions),
+        *(_of_action(scope, action) for action in actions),
+        *(_of_resource(scope, resource) for resource in resources),
+    ]
+    worst = min(parts, key=lambda part: _RANK.index(part.state), default=READY)
+    return State(state=worst.state, reason=worst.reason, msg=worst.msg, progress=_progress(scope, resources))
+
+
+def _refusals(scope: Scope, stage: Stage) -> Iterable[State]:
+    for refusal in scope.plan.refusals if scope.plan is not None else ():
+        if refusal.stage is stage:
+            text = f"{refusal.source}: {refusal.message}" + (f"; {refusal.way_out}" if refusal.way_out else "")
+            yield State(state=StageState.FAILED, reason=refusal.reason, msg=text)
+
+
+def _ops(scope: Scope, stage: Stage, actions: Sequence[Action]) -> Iterable[State]:
+    digests = {action.digest for action in actions}
+    for op in scope.status.ops.values():
+        if not _belongs(scope, op, stage):
+            continue
+        text = f"{op.call} of {op.key}"
+        failed = op.phase is Phase.FAILED and not retried(op, scope.status.retries, stage.value)
+        if op.phase is Phase.UNKNOWN:
+            yield State(state=StageState.FAILED, reason="OutcomeUnknown", msg=f"{text}: resolve {op.op}")
+        elif failed and (digests & set(op.actions) or op.cls.value == "once"):
+            yield State(state=StageState.FAILED, reason=op.reason or "Failed", msg=f"{text}: {op.msg or ''}")
+        elif op.phase is Phase.REFUSED:
+            yield State(state=StageState.PROGRESSING, reason=op.reason or "Refused", msg=f"{text}: {op.msg or ''}")
+        elif op.phase.open:
+            yield State(state=StageState.PROGRESSING, reason=_camel(op), msg=f"{text} since {op.at[11:19]}")
+
+
+def _of_action(scope: Scope, action: Action) -> State:
+    held = scope.held.get(action.digest)
+    if held is not None:
+        return State(state=StageState.WAITING, reason=held.reason, msg=f"{action.key}: {held.message}")
+    missing = [need for need in action.needs if not _met(action, scope.observed.get(need))]
+    if missing:
+        what = missing[0]
+        seen = scope.observed.get(what)
+        why = f" ({seen.reason})" if seen is not None and seen.reason else ""
+        return State(state=StageState.WAITING, reason="WaitingForNeeds", msg=f"waits for {what}{why}")
+    return State(state=StageState.PROGRESSING, reason="Applying", msg=f"{action.verb.value} {action.key}")
+
+
+def _of_resource(scope: Scope, resource: Resource) -> State:
+    if rule_for(resource.type).once:
+        return READY
+    seen = scope.observed.get(resource.key)
+    if seen is None or seen.presence is Presence.UNKNOWN:
+        reason = seen.reason if seen is not None else "NotLooked"
+        return State(state=StageState.UNKNOWN, reason=reason, msg=seen.message if seen is not None else "")
+    if scope.desired is None:  # taking down: what is gone is done
+        gone = seen.presence is Presence.ABSENT or not seen.ours
+        return READY if gone else State(state=StageState.PROGRESSING, reason="Deleting", msg=f"{resource.key} is left")
+    if seen.presence is Presence.ABSENT:
+        return READY if resource.reference else State(state=StageState.WAITING, reason="NotThere", msg=resource.key)
+    if seen.health is Health.HEALTHY:
+        return READY
+    text = f"{resource.key}: {seen.message or seen.reason}".rstrip(": ")
+    if seen.health is Health.FAILED:
+        return State(state=StageState.FAILED, reason=seen.reason or "Failed", msg=text)
+    return State(state=StageState.PROGRESSING, reason=seen.reason or "Progressing", msg=text)
+
+
+def _progress(scope: Scope, resources: Sequence[Resource]) -> str | None:
+    """Nodes for compute, else resources: healthy of all."""
+    nodes = [_fraction(scope.observed.get(r.key)) for r in resources if r.type == "hyperpod.InstanceGroup"]
+    counted = [pair for pair in nodes if pair is not None]
+    if counted:
+        return f"{sum(a for a, _ in counted)}/{sum(b for _, b in counted)}"
+    real = [r for r in resources if not r.reference and not rule_for(r.type).once]
+    if not real or scope.desired is None:
+        return None
+    healthy = sum(1 for r in real if (seen := scope.observed.get(r.key)) is not None and seen.health is Health.HEALTHY)
+    return f"{healthy}/{len(real)}"
+
+
+def _fraction(seen: Observed | None) -> tuple[int, int] | None:
+    if seen is None or seen.progress is None or "/" not in seen.progress:
+        return None
+    have, want = seen.progress.split("/", 1)
+    return int(have), int(want)
+
+
+def _met(action: Action, seen: Observed | None) -> bool:
+    if action.verb.value in ("delete", "release"):
+        return seen is None or seen.presence is Presence.ABSENT
+    return seen is not None and seen.present and (seen.ready or seen.health is Health.HEALTHY)
+
+
+def _belongs(scope: Scope, op: OpRecord, stage: Stage) -> bool:
+    resource = scope.resource(op.key)
+    if resource is not None:
+        return resource.stage is stage
+    return stage is (Stage.OPERATIONS if type_of(op.key) == "hyperpod.Reboot" else _STAGE_OF.get(type_of(op.key)))
+
+
+# For ops whose documents are gone.
+_STAGE_OF = {
+    "k8s.Storage": Stage.STORAGE,
+    "hyperpod.Cluster": Stage.COMPUTE,
+    "hyperpod.InstanceGroup": Stage.COMPUTE,
+    "s3.Bucket": Stage.COMPUTE,
+    "s3.Objects": Stage.COMPUTE,
+    "eks.Addon": Stage.DEPENDENCIES,
+    "helm.Release": Stage.DEPENDENCIES,
+    "eks.Cluster": Stage.CONTROL_PLANE,
+    "eks.AccessEntry": Stage.CONTROL_PLANE,
+    "iam.OpenIDConnectProvider": Stage.CONTROL_PLANE,
+    "iam.Role": Stage.CONTROL_PLANE,
+}
+
+
+def _camel(op: OpRecord) -> str:
+    """`eks:CreateCluster` under way is reason `CreateCluster`."""
+    return op.call.split(":", 1)[-1] or "Progressing"
+
+
+def differs(known: StageStatus | None, now: State) -> bool:
+    """A line is written at a transition: state or reason. Progress alone is live and comes from looking."""
+    return known is None or (known.state, known.reason) != (now.state, now.reason)

@@ -1,0 +1,33 @@
+"""From settings to an engine that can tick."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine.settings import Settings
+from reconciler.engine.tick import Engine
+from reconciler.live.aws.accounts import AwsAccounts
+from reconciler.live.clock import Clock
+from reconciler.resources.registry import handlers
+
+
+def open_repo(settings: Settings) -> ConfigRepo:
+    settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return ConfigRepo.open(
+        settings.repository, state_dir=settings.state_dir, branch=settings.branch, writer=settings.writer
+    )
+
+
+def open_engine(settings: Settings, *, clock: Clock | None = None) -> Engine:
+    """An engine over one repository. The caller closes it."""
+    return Engine(
+        repo=open_repo(settings),
+        accounts=AwsAccounts(profile=settings.profile, role=settings.role),
+        handlers=handlers(),
+        clock=clock or Clock(settings.rate),
+        pool=ThreadPoolExecutor(max_workers=settings.threads, thread_name_prefix="instantstart"),
+        state_dir=settings.state_dir,
+        writer=settings.writer,
+        poll=settings.poll,
+    )

@@ -1,0 +1,213 @@
+"""The tick: open, load, look, plan, orders, gate, resolve, draft, publish, send, record, publish. One file per step.
+
+Nothing blocks and nothing is kept that the journal does not have. A tick in which nothing moved writes nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ulid import ULID
+
+from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine import act, gate, look, orders, planning, record, resolve, rollout
+from reconciler.engine import load as loading
+from reconciler.engine import open as opening
+from reconciler.engine.kubes import Kubes
+from reconciler.engine.memory import Memory
+from reconciler.engine.scope import Scope
+from reconciler.engine.wake import next_wake
+from reconciler.live.aws.accounts import AwsAccounts
+from reconciler.live.clock import Clock
+from reconciler.plan.gates import fleet_of
+from reconciler.resources.handler import Handler
+from schemas.errors import InstantStartError, InvalidInput
+from schemas.resource import Observed
+
+
+@dataclass(kw_only=True)
+class Result:
+    """What a tick did. `wake`: seconds until the next one is worth while; `problem`: why it could do nothing."""
+
+    head: str | None = None
+    clusters: list[str] = field(default_factory=list[str])
+    sent: int = 0
+    lines: int = 0
+    wake: float = 60.0
+    problem: str | None = None
+
+
+class Engine:
+    """Holds what a process needs to tick: repository, clients, handlers, clock, and memories that may be lost."""
+
+    def __init__(
+        self,
+        *,
+        repo: ConfigRepo,
+        accounts: AwsAccounts,
+        handlers: Sequence[Handler],
+        clock: Clock,
+        pool: Executor,
+        state_dir: Path,
+        writer: str,
+        poll: float = 60.0,
+        new_op: Callable[[], str] | None = None,
+    ) -> None:
+        self.repo = repo
+        self.accounts = accounts
+        self.handlers = handlers
+        self.clock = clock
+        self.pool = pool
+        self.writer = writer
+        self.poll = poll
+        self.library = loading.Library(repo)
+        self.kubes = Kubes(accounts)
+        self.memories: dict[str, Memory] = {}
+        self._cache = str(state_dir / "cache")
+        self._new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
+        self._lock = threading.Lock()
+
+    def tick(self, only: Iterable[str] | None = None) -> Result:
+        """One pass over the clusters that are due (or over `only`). Raises nothing of ours: problems are told."""
+        with self._lock:
+            try:
+                self.repo.fetch()
+                head = self.repo.head()
+            except InstantStartError as error:
+                return Result(problem=f"{error.reason}: {error.message}", wake=self.poll)
+            if head is None:
+                text = f"no commits on branch {self.repo.branch} yet: make one, or run instantstart init"
+                return Result(problem=text, wake=self.poll)
+            return self._tick(head, None if only is None else set(only))
+
+    def observe(self, cluster: str) -> Scope:
+        """Look and plan without writing or sending anything: what `plan` and `status` show."""
+        head = self.repo.head()
+        if head is None:
+            raise InvalidInput(f"no commits on branch {self.repo.branch} yet", reason="NoCommits")
+        scope = opening.open_scope(self.repo, cluster, head, self.memories, self.clock)
+        self._see(scope)
+        gate.gate(scope, fleet_of({cluster: scope.plan} if scope.plan else {}, {cluster: scope.observed}))
+        return scope
+
+    def observe_at(self, cluster: str, revision: str) -> Scope:
+        """As `observe`, for what another revision wants."""
+        scope = opening.open_scope(self.repo, cluster, revision, self.memories, self.clock)
+        self._see(scope)
+        gate.gate(scope, fleet_of({cluster: scope.plan} if scope.plan else {}, {cluster: scope.observed}))
+        return scope
+
+    def close(self) -> None:
+        self.kubes.close()
+        self.accounts.close()
+        self.repo.close()
+
+    # Steps -----------------------------------------------------------------------------------------------------------
+
+    def _tick(self, head: str, only: set[str] | None) -> Result:
+        given = self.repo.orders()
+        ordered = {str(order.body.get("cluster")) for order in given if order.problem is None}
+        names = [
+            name
+            for name in opening.clusters(self.repo, head, self.memories)
+            if (only is None or name in only) and self._is_due(name, head, name in ordered)
+        ]
+        scopes = [opening.open_scope(self.repo, name, head, self.memories, self.clock) for name in names]
+        scopes = [scope for scope in scopes if scope.status.broken is None]
+        list(self.pool.map(self._see, scopes))
+
+        result = Result(head=head, clusters=names)
+        taken: dict[str, list[str]] = {}
+        drafts: dict[str, list[act.Draft]] = {}
+        for scope in scopes:
+            self._decide(scope, scopes)
+            taken[scope.cluster] = orders.take(scope, given)
+            gate.gate(scope, scope.fleet)
+            resolve.resolve(scope, self.handlers, self.clock)
+            gate.record_holds(scope)
+            drafts[scope.cluster] = act.draft(scope, self.handlers, self.clock, self._new_op)
+            record.record_stages(scope)
+        result.lines += sum(len(scope.pen.lines) for scope in scopes)
+        rejected = record.publish(self.repo, scopes)
+        alive = [scope for scope in scopes if scope.cluster not in rejected]
+        done = [ulid for scope in alive for ulid in taken[scope.cluster]]
+        if done:
+            self.repo.remove_orders(done)
+
+        result.sent = self._act(alive, drafts)
+        result.lines += sum(len(scope.pen.lines) for scope in alive)
+        record.publish(self.repo, alive)
+        for scope in scopes:
+            scope.memory.head = head
+            pause = next_wake(scope, self.clock, self.poll) if scope.cluster not in rejected else 1.0
+            scope.memory.wake = self.clock.now().timestamp() + pause
+        result.wake = self._soonest()
+        return result
+
+    def _see(self, scope: Scope) -> None:
+        """Load, look and plan one cluster."""
+        loading.load(scope, self.library)
+
+        def read_file(path: str) -> bytes:
+            others = scope.loaded.others if scope.loaded is not None else {}
+            if path not in others:
+                raise InvalidInput(f"{path} is not a file in clusters/{scope.cluster}/")
+            return others[path]
+
+        look.enter(scope, self.accounts, self.kubes.of, self.clock, read_file, self._cache)
+        if scope.world is not None:
+            scope.world.role_made_at = lambda arn: _role_made_at(scope, arn)
+        look.look(scope, self.handlers, self.pool)
+        record.note_blindness(scope, self.clock.now().timestamp())
+        planning.plan(scope, self.clock)
+
+    def _decide(self, scope: Scope, scopes: Sequence[Scope]) -> None:
+        """Gate, and open the rollout with what the gate said."""
+        same = [s for s in scopes if s.revision == scope.revision and s.plan is not None]
+        plans = {s.cluster: s.plan for s in same if s.plan is not None}
+        seen: dict[str, dict[str, Observed]] = {s.cluster: s.observed for s in same}
+        gate.gate(scope, fleet_of(plans, seen))
+        rollout.open_rollout(scope, self.writer)
+        scope.held.clear()
+
+    def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:
+        """Send lanes side by side, each lane in order; write what came back."""
+        jobs: list[tuple[Scope, list[act.Draft]]] = []
+        for scope in scopes:
+            lanes: dict[str, list[act.Draft]] = {}
+            for item in drafts[scope.cluster]:
+                lanes.setdefault(item.call.lane, []).append(item)
+            jobs.extend((scope, items) for items in lanes.values())
+        sent = 0
+        for (scope, _), answers in zip(
+            jobs, self.pool.map(lambda job: act.send(job[0], job[1], self.clock), jobs), strict=True
+        ):
+            for item, answer in answers:
+                sent += answer is not None
+                act.record(scope, item, answer, self.clock)
+            scope.sent += len(answers)
+        return sent
+
+    def _is_due(self, name: str, head: str, ordered: bool) -> bool:
+        memory = self.memories.get(name)
+        if memory is None or ordered or self.clock.now().timestamp() >= memory.wake:
+            return True
+        return memory.head != head and self.repo.revision_of(head, name) != memory.status().rev
+
+    def _soonest(self) -> float:
+        now = self.clock.now().timestamp()
+        wakes = [memory.wake - now for memory in self.memories.values() if not memory.status().gone]
+        return max(0.0, min([self.poll, *wakes]))
+
+
+def _role_made_at(scope: Scope, arn: str) -> float | None:
+    from datetime import datetime
+
+    for op in scope.status.ops.values():
+        if op.call == "iam:CreateRole" and op.ref is not None and op.ref.get("arn") == arn and op.ended:
+            return datetime.fromisoformat(op.ended).timestamp()
+    return None
