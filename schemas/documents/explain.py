@@ -63,8 +63,14 @@ def nearest(name: str, known: Iterable[str], also_known: Mapping[str, str]) -> s
 
 def _field_problems(model: type[Shape], error: ValidationError, positions: Positions, file: str) -> Iterator[Problem]:
     for details in error.errors(include_url=False):
-        if details["type"] != RULES_ERROR:
+        if details["type"] != RULES_ERROR and not _is_echo(details):
             yield _field_problem(model, details, _path(details), positions, file)
+
+
+def _is_echo(details: ErrorDetails) -> bool:
+    """A list called too short only because its items are wrong, which is said of each of them."""
+    given: Any = details["input"]
+    return details["type"] == "too_short" and len(given) >= details.get("ctx", {})["min_length"]
 
 
 def _rule_problems(error: ValidationError, wrong: list[Path], positions: Positions, file: str) -> Iterator[Problem]:

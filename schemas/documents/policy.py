@@ -17,7 +17,7 @@ POLICY_PATH: Final = "clusters/policy.yaml"
 
 ApprovedCost: TypeAlias = Literal["inPlace", "rolling", "replace", "delete"]
 
-_GLOB: Final = r"^clusters/[A-Za-z0-9_.*?-]+(?:/[A-Za-z0-9_.*?-]+)*$"
+_GLOB: Final = r"^clusters(?:/[A-Za-z0-9_*?-][A-Za-z0-9_.*?-]*)+$"
 PathGlob: TypeAlias = Annotated[str, words.form(_GLOB, "a path below clusters/, with * where anything may stand", 255)]
 
 
