@@ -140,7 +140,7 @@ class ApiServers:
             before_request=self._before_request,
             latency=self._latency,
         )
-        listener = socket.create_server(("127.0.0.1", port), backlog=512)
+        listener = _listen(port)
         server = uvicorn.Server(self._config(app))
         task = asyncio.run_coroutine_threadsafe(server.serve(sockets=[listener]), self._loop)
         for _ in range(int(START_SECONDS * 500)):
@@ -175,6 +175,15 @@ class ApiServers:
             ssl_certfile=self._certificates.certificate,
             ssl_keyfile=self._certificates.key,
         )
+
+
+def _listen(port: int) -> socket.socket:
+    """A listening socket that says it is TCP: asyncio turns Nagle's algorithm off only for those."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(512)
+    return listener
 
 
 class _Protocol(H11Protocol):
