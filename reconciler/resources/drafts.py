@@ -189,6 +189,17 @@ def in_words_of(wanted: JsonValue, seen: JsonValue) -> JsonValue:
     return seen
 
 
+def lacks(wanted: JsonValue, seen: JsonValue) -> bool:
+    """True if something wanted is not there yet (what is not known yet cannot be); what is there beside it does
+    not matter."""
+    if isinstance(wanted, Mapping):
+        return _lacks_entry(wanted, seen)
+    if isinstance(wanted, (list, tuple)):
+        there = {canonical(each) for each in as_list(seen)}
+        return any(canonical(each) not in there for each in as_list(wanted))
+    return canonical(wanted) != canonical(seen)
+
+
 def later_if_role_is_young(world: World, role_arn: str, error: InstantStartError) -> InstantStartError:
     """AccessDenied or an unusable role right after the role was made passes by itself; later it does not."""
     if not isinstance(error, StopUntilChange) or error.reason not in ("AccessDenied", "RoleNotUsable"):
@@ -217,6 +228,11 @@ def _call(action: Action, draft: Draft) -> Call:
         token_life=draft.token_life,
         closes_on_reply=draft.closes_on_reply,
     )
+
+
+def _lacks_entry(wanted: JsonValue, seen: JsonValue) -> bool:
+    there = as_map(seen)
+    return any(name not in there or lacks(value, there[name]) for name, value in as_map(wanted).items())
 
 
 def _fill(value: JsonValue, op: str) -> JsonValue:

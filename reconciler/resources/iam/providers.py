@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from reconciler.live.errors import NotFound
@@ -43,11 +44,17 @@ class ProviderHandler(SteppingHandler):
         found = [self._by_issuer(world, resource, arns) for resource in wanted]
         if wanted and all(seen.present for seen in found):
             return found
-        # Either a former issuer's provider still carries the key, or git has forgotten one.
-        marked = {seen.key: seen for seen in _marked(world, arns, {r.key: r for r in wanted})}
-        found = [seen if seen.present else marked.get(seen.key, seen) for seen in found]
-        known = {seen.key for seen in found}
-        return [*found, *(seen for key, seen in marked.items() if key not in known)]
+        marked = list(_marked(world, arns, {r.key: r for r in wanted}))
+        open_keys = {r.key for r in wanted if _host(world, r) is None}
+        shown: dict[str, Observed] = {seen.key: seen for seen in found}
+        for seen in marked:
+            if seen.key not in shown or seen.key in open_keys:
+                shown[seen.key] = seen
+            elif not shown[seen.key].present:
+                # The provider of a former issuer: the key is free for the new one, and this one is left over.
+                former = f"{seen.key}/{str(seen.spec['url']).rpartition('/')[2]}"
+                shown[former] = replace(seen, key=former)
+        return list(shown.values())
 
     def create(self, world: World, action: Action) -> Draft | None:
         want = resolved(world, action.want)
@@ -91,8 +98,7 @@ class ProviderHandler(SteppingHandler):
         return {"arn": answers[0]["OpenIDConnectProviderArn"]} if call.verb == "create" else {}
 
     def _by_issuer(self, world: World, resource: Resource, arns: Sequence[str]) -> Observed:
-        url = resolve(resource.spec.get("url"), world.observed)
-        host = url.removeprefix("https://") if isinstance(url, str) else None
+        host = _host(world, resource)
         for arn in arns:
             if arn == resource.adopt or (host and arn.partition(":oidc-provider/")[2] == host):
                 seen = _look(world, arn, resource.key, resource)
@@ -101,8 +107,15 @@ class ProviderHandler(SteppingHandler):
         return absent(resource)
 
 
+def _host(world: World, resource: Resource) -> str | None:
+    """The issuer without its scheme, if it is known."""
+    url = resolve(resource.spec.get("url"), world.observed)
+    return url.removeprefix("https://") if isinstance(url, str) else None
+
+
 def _list(world: World) -> list[JsonObject]:
-    return world.aws.pages("iam", "ListOpenIDConnectProviders", "OpenIDConnectProviderList")
+    found: list[JsonObject] = world.aws.pages("iam", "ListOpenIDConnectProviders", "OpenIDConnectProviderList")
+    return found
 
 
 def _marked(world: World, arns: Iterable[str], wanted: dict[str, Resource]) -> Iterable[Observed]:

@@ -20,6 +20,7 @@ from reconciler.resources.drafts import (
     dropped,
     fields_of,
     in_words_of,
+    lacks,
     new_marks,
     removing,
     resolved,
@@ -146,6 +147,7 @@ def _observed(world: World, key: str, role: JsonObject, tags: dict[str, str], re
     if mark is not Mark.OURS:  # what else a role carried before us is not ours to take away
         spec["managed"] = [arn for arn in spec["managed"] if arn in as_list(wanted.get("managed"))]
         spec["inline"] = {k: v for k, v in spec["inline"].items() if k in as_map(wanted.get("inline"))}
+    unfinished = any(lacks(wanted.get(name), spec[name]) for name in ("managed", "inline") if name in wanted)
     return Observed(
         key=key,
         type="iam.Role",
@@ -153,8 +155,10 @@ def _observed(world: World, key: str, role: JsonObject, tags: dict[str, str], re
         presence=Presence.PRESENT,
         spec=spec,
         attrs={"arn": role["Arn"], "name": name},
-        health=Health.HEALTHY,
-        ready=True,
+        health=Health.PROGRESSING if unfinished else Health.HEALTHY,
+        ready=not unfinished,
+        reason="Unfinished" if unfinished else "",
+        message="its policies are not attached yet" if unfinished else "",
         mark=mark,
         op=tags.get(TAG_OP),
         identity=str(role.get("RoleId", role["Arn"])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from reconciler.live.errors import CallRefused, CallRejected
@@ -15,6 +16,7 @@ from reconciler.resources.drafts import (
     as_list,
     as_map,
     in_words_of,
+    lacks,
     removing,
     step,
 )
@@ -30,6 +32,8 @@ from schemas.resource import Health, Mark, Observed, Presence, Resource, absent,
 from schemas.values import JsonObject
 
 ZONES = "ec2.Zones"
+# What the one call of a creation cannot carry: it follows as an update.
+FOLLOWS = {"ec2.RouteTable": ("routes", "subnets"), "ec2.SecurityGroup": ("ingress", "egress")}
 
 
 class NetworkHandler(SteppingHandler):
@@ -129,6 +133,7 @@ def _seen(
             form = form_of(live, sight, dns)
             mark = mark_of(live.tags, each.key, world.cluster)
             spec = _comparable(world, each, live, form, mark, known)
+            form = _unfinished(kind, each, spec, form, known)
             return _observed(each.key, name, kind, form, live=live, mark=mark, spec=spec)
         case several:
             ids = ", ".join(live.id for live in several)
@@ -156,6 +161,17 @@ def _comparable(
     if mark is not Mark.OURS:
         spec = _only_authored(spec, wanted)
     return as_map(in_words_of(wanted, spec))
+
+
+def _unfinished(kind: str, each: Pair, spec: JsonObject, form: Form, known: Mapping[str, Observed]) -> Form:
+    """A route table without its routes, or a group without its rules, carries nobody yet."""
+    if each.wanted is None or not form.ready:
+        return form
+    wanted = as_map(resolve(each.wanted.spec, known))
+    missing = [name for name in FOLLOWS.get(kind, ()) if lacks(wanted.get(name), spec.get(name)) and name in wanted]
+    if not missing:
+        return form
+    return replace(form, health=Health.PROGRESSING, ready=False, reason="Unfinished", message=f"no {missing[0]} yet")
 
 
 def _rules_in_words_of(wanted: list[Any], seen: list[Any], group: str) -> list[Any]:

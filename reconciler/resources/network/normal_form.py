@@ -69,9 +69,17 @@ def _vpc(live: Live, sight: Sight, dns: tuple[bool, bool]) -> Form:
     cidr = str(raw["CidrBlock"])
     taken = [str(subnet.raw["CidrBlock"]) for subnet in sight["ec2.Subnet"] if subnet.raw.get("VpcId") == live.id]
     available = raw.get("State", "available") == "available"
+    attrs: JsonObject = {"id": live.id, "cidr": cidr}
+    gateways = sorted(
+        gateway.id
+        for gateway in sight["ec2.NatGateway"]
+        if gateway.raw.get("VpcId") == live.id and gateway.raw.get("State") == "available"
+    )
+    if gateways:  # the way out of a VPC that was there before us
+        attrs["nat"] = gateways[0]
     return Form(
         spec={"cidr": cidr, "dnsSupport": dns[0], "dnsHostnames": dns[1]},
-        attrs={"id": live.id, "cidr": cidr},
+        attrs=attrs,
         health=Health.HEALTHY if available else Health.PROGRESSING,
         ready=available,
         detail={"blocks": [cidr, *(block for block in associated if block != cidr)], "taken": sorted(taken)},

@@ -49,6 +49,7 @@ LISTINGS: dict[str, Listing] = {
         result="NatGateways",
         id="NatGatewayId",
         id_filter="nat-gateway-id",
+        in_vpc=True,
         gone=frozenset({"deleted"}),
         passing=frozenset({"failed", "deleting"}),
     ),
