@@ -9,10 +9,9 @@ import os
 import signal
 import threading
 
-from reconciler.sandbox.aws.cloud import Cloud
 from reconciler.sandbox.clock import Clock
 from reconciler.sandbox.control import CONTROL, Control
-from reconciler.sandbox.hosting import kubernetes_host
+from reconciler.sandbox.hosting import compose
 from reconciler.sandbox.server import SandboxServer
 
 
@@ -21,7 +20,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
     # Logs of one line a request: the request log has them, with more.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    cloud = Cloud(Clock(asked.rate), kubernetes_host())
+    cloud = compose(Clock(asked.rate))
     identity = cloud.world.credentials.account(asked.account)
     server = SandboxServer(asked.port, cloud, Control(cloud, asked.region))
     stopping = threading.Event()

@@ -14,6 +14,7 @@ from reconciler.sandbox.aws.calls import Json
 from reconciler.sandbox.aws.cloud import Cloud
 from reconciler.sandbox.aws.errors import Reply
 from reconciler.sandbox.aws.hyperpod.records import HyperPodCluster, Node
+from reconciler.sandbox.aws.kubernetes_seam import KubernetesCluster
 from reconciler.sandbox.aws.wire import Request
 
 CONTROL = "/_sandbox"
@@ -34,6 +35,8 @@ class Control:
             ("POST", "/quota"): self._quota,
             ("GET", "/clock"): self._clock,
             ("POST", "/accounts"): self._account,
+            ("GET", "/pod-logs"): self._read_log,
+            ("POST", "/pod-logs"): self._write_log,
             ("POST", "/reset"): lambda order: cloud.reset(),
         }
 
@@ -72,6 +75,23 @@ class Control:
     def _account(self, order: Json) -> Json:
         identity = self._cloud.world.credentials.account(str(order["account"]))
         return {"account": identity.account, "access_key": identity.access_key, "secret_key": identity.secret}
+
+    def _read_log(self, order: Json) -> list[str]:
+        kubernetes = self._kubernetes(order)
+        return kubernetes.read_log(str(order["namespace"]), str(order["pod"]), str(order["container"]))
+
+    def _write_log(self, order: Json) -> None:
+        kubernetes = self._kubernetes(order)
+        for line in order["lines"]:
+            kubernetes.write_log(str(order["namespace"]), str(order["pod"]), str(order["container"]), str(line))
+
+    def _kubernetes(self, order: Json) -> KubernetesCluster:
+        account = str(order.get("account") or self._cloud.world.credentials.accounts()[0])
+        place = account, str(order.get("region", self._region))
+        cluster = self._cloud.world.eks.get(place, {})[str(order["cluster"])]
+        if cluster.kubernetes is None:
+            raise ValueError(f"{cluster.name} is {cluster.status}")
+        return cluster.kubernetes
 
     def _node(self, method: str, path: str) -> Answer | None:
         """`POST /node/<instance id>/die`."""

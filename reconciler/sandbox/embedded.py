@@ -9,11 +9,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 import boto3
 from botocore.config import Config
 
+from reconciler.sandbox import hosting
 from reconciler.sandbox.aws.cloud import Cloud
 from reconciler.sandbox.aws.kubernetes_seam import KubernetesHost
 from reconciler.sandbox.aws.pace import Pace
@@ -37,15 +39,7 @@ class Sandbox:
 
     def client(self, service: str, **config: Any) -> Any:
         """A boto3 client that sends once."""
-        connect: Any = boto3.client
-        return connect(
-            service,
-            endpoint_url=self.endpoint,
-            aws_access_key_id=self.access_key,
-            aws_secret_access_key=self.secret_key,
-            region_name=self.region,
-            config=Config(**{"retries": {"total_max_attempts": 1}, **config}),
-        )
+        return _client(self.endpoint, self.access_key, self.secret_key, self.region, service, tuple(config.items()))
 
     def of_account(self, account: str) -> Sandbox:
         identity = self.cloud.world.credentials.account(account)
@@ -81,16 +75,33 @@ class Sandbox:
             return json.loads(answer.read())
 
 
+@cache
+def _client(
+    endpoint: str, key: str, secret: str, region: str, service: str, config: tuple[tuple[str, Any], ...]
+) -> Any:
+    connect: Any = boto3.client
+    return connect(
+        service,
+        endpoint_url=endpoint,
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
+        region_name=region,
+        config=Config(**{"retries": {"total_max_attempts": 1}, **dict(config)}),
+    )
+
+
 @contextmanager
 def running(
-    kubernetes: KubernetesHost,
     *,
     rate: float,
+    kubernetes: KubernetesHost | None = None,
     account: str = "111122223333",
     region: str = "us-west-2",
     pace: Pace | None = None,
 ) -> Iterator[Sandbox]:
-    cloud = Cloud(Clock(rate), kubernetes, pace=pace)
+    """`kubernetes` is for tests of the AWS side alone; without it clusters are really served."""
+    clock = Clock(rate)
+    cloud = Cloud(clock, kubernetes, pace=pace) if kubernetes else hosting.compose(clock, pace=pace)
     server = SandboxServer(0, cloud, Control(cloud, region))
     identity = cloud.world.credentials.account(account)
     serve = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

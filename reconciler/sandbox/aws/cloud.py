@@ -53,7 +53,15 @@ class Dropped:
 
 
 class Cloud:
-    def __init__(self, clock: Clock, kubernetes: KubernetesHost, *, pace: Pace | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        kubernetes: KubernetesHost,
+        *,
+        pace: Pace | None = None,
+        log: RequestLog | None = None,
+        faults: Faults | None = None,
+    ) -> None:
         self.agenda = Agenda(clock)
         moto, chosen = Moto(), pace or Pace()
         credentials = Credentials(moto)
@@ -67,7 +75,7 @@ class Cloud:
             capacity=Capacity(),
             quotas=Quotas(),
         )
-        self.log, self.faults = RequestLog(), Faults()
+        self.log, self.faults = log or RequestLog(), faults or Faults()
         self.provisioning = Provisioning(self.world)
         self._network = NetworkRules(moto, self.agenda, chosen)
         self._identity = IdentityRules(moto, credentials, self.world.roles)
@@ -83,6 +91,7 @@ class Cloud:
     def stop(self) -> None:
         self.agenda.stop()
         self._close_kubernetes()
+        self.world.kubernetes.close()
 
     def reset(self) -> None:
         """An empty cloud again; accounts and clock stay."""
@@ -117,7 +126,7 @@ class Cloud:
         error: AwsError | None = None
         try:
             self._name(call, request)
-            fault = self.faults.take(call)
+            fault = self.faults.take(call.service, call.operation)
             identity = self._caller(signed, request)
             call.account, call.principal = identity.account, identity.principal
             reply = self._with_fault(call, request, identity, fault)

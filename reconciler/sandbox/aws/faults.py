@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from reconciler.sandbox.aws.calls import Call, Json
+from reconciler.sandbox.aws.calls import Json
 from reconciler.sandbox.aws.errors import AwsError
 
 KINDS = ("throttle", "error500", "timeout", "lost_reply", "access_denied", "expired_token", "slow")
@@ -20,8 +20,10 @@ class Fault:
     seconds: float  # real seconds, for slow and timeout
     left: int
 
-    def matches(self, call: Call) -> bool:
-        return self.service in (None, call.service) and self.operation in (None, call.operation)
+    def matches(self, service: str, operation: str) -> bool:
+        # The Kubernetes side is meant only where it is named: a fault "of everything" is one of AWS.
+        named = self.service == service or (self.service is None and service != "kubernetes")
+        return named and self.operation in (None, operation)
 
 
 class Faults:
@@ -46,11 +48,11 @@ class Faults:
         with self._lock:
             self._faults.append(fault)
 
-    def take(self, call: Call) -> Fault | None:
+    def take(self, service: str, operation: str) -> Fault | None:
         """The fault this call meets; it is used up by being met."""
         with self._lock:
             for fault in self._faults:
-                if not fault.matches(call):
+                if not fault.matches(service, operation):
                     continue
                 if fault.skip > 0:
                     fault.skip -= 1
@@ -75,8 +77,8 @@ def error_of(fault: Fault, service: str) -> AwsError | None:
     if fault.kind == "error500":
         return AwsError("InternalError" if query or service == "s3" else "InternalFailure", "Internal failure", 500)
     if fault.kind == "access_denied":
-        code = {"ec2": "UnauthorizedOperation", "iam": "AccessDenied", "sts": "AccessDenied", "s3": "AccessDenied"}
-        return AwsError(code.get(service, "AccessDeniedException"), "User is not authorized to perform this", 403)
+        denied = {"ec2": "UnauthorizedOperation", "iam": "AccessDenied", "sts": "AccessDenied", "s3": "AccessDenied"}
+        return AwsError(denied.get(service, "AccessDeniedException"), "User is not authorized to perform this", 403)
     if fault.kind == "expired_token":
         code_name = "ExpiredToken" if query or service == "s3" else "ExpiredTokenException"
         return AwsError(code_name, "The security token included in the request is expired", 403)

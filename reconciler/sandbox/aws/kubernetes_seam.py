@@ -39,11 +39,17 @@ class KubernetesCluster(Protocol):
         ...
 
     def remove(self, api_version: str, kind: str, name: str, namespace: str = "") -> None: ...
+    def write_log(self, namespace: str, pod: str, container: str, line: str) -> None: ...
+    def read_log(self, namespace: str, pod: str, container: str) -> list[str]: ...
     def close(self) -> None: ...
 
 
 class KubernetesHost(Protocol):
-    def open(self, name: str, version: str, authenticate: Authenticate) -> KubernetesCluster: ...
+    def open(self, name: str, version: str, authenticate: Authenticate) -> KubernetesCluster:
+        """`name` is unique in the sandbox: account/region/cluster."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class StandIn:
@@ -51,6 +57,7 @@ class StandIn:
         self.endpoint = "https://127.0.0.1:1"
         self.ca = b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"
         self._objects: dict[tuple[str, str, str, str], Json] = {}
+        self._logs: dict[tuple[str, str, str], list[str]] = {}
 
     def read(self, api_version: str, kind: str, name: str, namespace: str = "") -> Json | None:
         return copy.deepcopy(self._objects.get((api_version, kind, namespace, name)))
@@ -66,6 +73,12 @@ class StandIn:
     def remove(self, api_version: str, kind: str, name: str, namespace: str = "") -> None:
         self._objects.pop((api_version, kind, namespace, name), None)
 
+    def write_log(self, namespace: str, pod: str, container: str, line: str) -> None:
+        self._logs.setdefault((namespace, pod, container), []).append(line)
+
+    def read_log(self, namespace: str, pod: str, container: str) -> list[str]:
+        return list(self._logs.get((namespace, pod, container), []))
+
     def close(self) -> None:
         self._objects.clear()
 
@@ -73,3 +86,6 @@ class StandIn:
 class StandInHost:
     def open(self, name: str, version: str, authenticate: Authenticate) -> KubernetesCluster:
         return StandIn()
+
+    def close(self) -> None:
+        pass

@@ -63,7 +63,8 @@ class RequestLog:
         path: str,
         user_agent: str,
         status: int,
-        effect: Effect | None = None,
+        fault: str | None,
+        effects: list[Effect],
     ) -> None:
         """`operation` is the Kubernetes verb and kind, "patch nodes" for example."""
         verb = operation.partition(" ")[0]
@@ -80,11 +81,11 @@ class RequestLog:
                 userAgent=user_agent,
                 status=status,
                 error=None if status < 400 else str(status),
-                fault=None,
+                fault=fault,
                 mutating=verb in ("create", "update", "patch", "delete", "deletecollection"),
-                effect=str(effect) if effect else None,
+                effect="; ".join(map(str, effects)) or None,
             ),
-            [effect] if effect else [],
+            effects,
         )
 
     def since(self, seq: int) -> list[Json]:

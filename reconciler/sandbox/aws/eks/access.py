@@ -21,6 +21,7 @@ from reconciler.sandbox.aws.world import World
 _POLICIES = ("AmazonEKSClusterAdminPolicy", "AmazonEKSAdminPolicy", "AmazonEKSEditPolicy", "AmazonEKSViewPolicy")
 _PREFIX = "arn:aws:eks::aws:cluster-access-policy/"
 ADMIN = _PREFIX + _POLICIES[0]
+_RESERVED = ("system:", "eks:", "aws:", "amazon:", "iam:")
 _KINDS = ("STANDARD", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "EC2", "HYBRID_LINUX", "HYPERPOD_LINUX")
 
 
@@ -56,8 +57,8 @@ class Access:
         if ":role/" in principal and self._world.moto.role(principal) is None:
             raise invalid(f"The specified principalArn is invalid: invalid principal. ({principal})")
         groups = list(params.get("kubernetesGroups") or [])
-        if any(group.startswith("system:") for group in groups):
-            raise invalid("The kubernetes group name must not start with system:")
+        if any(group.startswith(_RESERVED) for group in groups):
+            raise invalid(f"The kubernetes group name must not start with any of {', '.join(_RESERVED)}")
         entry = entry_of(
             cluster, principal, self._world.now(), kind=kind, groups=groups, tags=dict(params.get("tags") or {})
         )

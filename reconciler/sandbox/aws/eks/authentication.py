@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 from reconciler.sandbox.aws import signatures
+from reconciler.sandbox.aws.calls import Json
 from reconciler.sandbox.aws.credentials import Credentials, Identity
 from reconciler.sandbox.aws.eks.records import AccessEntry, EksCluster
 from reconciler.sandbox.aws.kubernetes_seam import Authenticate, User
@@ -18,11 +19,11 @@ from reconciler.sandbox.aws.kubernetes_seam import Authenticate, User
 _PREFIX = "k8s-aws-v1."
 _LIFE = timedelta(minutes=15)
 _LONGEST_EXPIRES = 900
-_POLICY_GROUPS = {
-    "AmazonEKSClusterAdminPolicy": "system:masters",
-    "AmazonEKSAdminPolicy": "eks:admin",
-    "AmazonEKSEditPolicy": "eks:edit",
-    "AmazonEKSViewPolicy": "eks:view",
+_POLICIES = {
+    "AmazonEKSClusterAdminPolicy": "cluster-admin",
+    "AmazonEKSAdminPolicy": "admin",
+    "AmazonEKSEditPolicy": "edit",
+    "AmazonEKSViewPolicy": "view",
 }
 
 
@@ -85,6 +86,14 @@ def _signed_at(text: str) -> datetime | None:
 def _user(identity: Identity, entry: AccessEntry) -> User:
     session = identity.arn.rpartition("/")[2]
     groups = {*entry.groups, "system:authenticated"}
-    for policy in entry.policies:
-        groups.add(_POLICY_GROUPS.get(policy.rpartition("/")[2], ""))
-    return User(name=entry.username.replace("{{SessionName}}", session), groups=tuple(sorted(groups - {""})))
+    for policy, bound in list(entry.policies.items()):
+        groups |= _groups(policy.rpartition("/")[2], bound["accessScope"])
+    return User(name=entry.username.replace("{{SessionName}}", session), groups=tuple(sorted(groups)))
+
+
+def _groups(policy: str, scope: Json) -> set[str]:
+    """The groups that carry a policy to the Kubernetes side; within namespaces the group names them."""
+    short = _POLICIES[policy]
+    if scope["type"] == "namespace":
+        return {f"eks:{short}:{namespace}" for namespace in scope["namespaces"]}
+    return {"system:masters"} if short == "cluster-admin" else {f"eks:{short}"}

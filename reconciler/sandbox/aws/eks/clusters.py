@@ -215,7 +215,9 @@ class Clusters:
         if cluster.status != "CREATING":
             return
         authenticate = authentication.of(cluster, self._world.credentials)
-        cluster.kubernetes = self._world.kubernetes.open(cluster.name, cluster.version, authenticate)
+        cluster.kubernetes = self._world.kubernetes.open(
+            f"{cluster.account}/{cluster.region}/{cluster.name}", cluster.version, authenticate
+        )
         cluster.status = "ACTIVE"
 
     def _gone(self, cluster: EksCluster) -> None:

@@ -1,0 +1,134 @@
+"""What the sandbox remembers, and how it fails on order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError, ConnectionClosedError, ConnectionError, ReadTimeoutError
+
+from reconciler.sandbox.embedded import Sandbox
+
+OP = "01JABCDEFGHJKMNPQRSTVWXYZ0"
+
+
+def code(raised: pytest.ExceptionInfo[ClientError]) -> str:
+    return str(raised.value.response["Error"]["Code"])
+
+
+def test_a_request_is_logged_with_its_op_and_effect(sandbox: Sandbox, role: Callable[..., str]) -> None:
+    role("r", "eks.amazonaws.com")
+    iam = sandbox.client("iam", user_agent_extra=f"instantstart-op/{OP}")
+    for _ in range(2):
+        iam.put_role_policy(RoleName="r", PolicyName="p", PolicyDocument='{"Version":"2012-10-17","Statement":[]}')
+    iam.get_role(RoleName="r")
+    entries = [entry for entry in sandbox.log() if entry["op"] == OP]
+    assert [(e["operation"], e["mutating"], bool(e["effect"])) for e in entries] == [
+        ("PutRolePolicy", True, True),
+        ("PutRolePolicy", True, False),  # the same again changes nothing
+        ("GetRole", False, False),
+    ]
+    assert entries[0]["service"] == "iam"
+    assert entries[0]["region"] == "us-east-1"
+
+
+def test_a_second_object_with_one_mark_is_a_duplicate(sandbox: Sandbox) -> None:
+    ec2 = sandbox.client("ec2")
+    tags = [{"Key": "instantstart:cluster", "Value": sandbox.account}, {"Key": "instantstart:key", "Value": "Vpc/main"}]
+    made = [
+        ec2.create_vpc(CidrBlock="10.9.0.0/16", TagSpecifications=[{"ResourceType": "vpc", "Tags": tags}])["Vpc"][
+            "VpcId"
+        ]
+        for _ in range(2)
+    ]
+
+    def duplicates() -> list[Any]:
+        return [d for d in sandbox.get("/effects")["duplicates"] if d.get("cluster") == sandbox.account]
+
+    assert [d["identities"] for d in duplicates()] == [sorted(made)]
+    ec2.delete_vpc(VpcId=made[0])
+    assert duplicates() == []
+    assert sandbox.get("/effects")["byKind"]["created ec2.vpc"] >= 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "service", "operation", "expected"),
+    [
+        pytest.param("throttle", "sagemaker", "ListClusters", "ThrottlingException", id="throttled"),
+        pytest.param("throttle", "ec2", "DescribeVpcs", "RequestLimitExceeded", id="throttled in EC2's words"),
+        pytest.param("error500", "eks", "ListClusters", "InternalFailure", id="5xx"),
+        pytest.param("access_denied", "eks", "ListClusters", "AccessDeniedException", id="denied"),
+        pytest.param("expired_token", "iam", "ListRoles", "ExpiredToken", id="E03: expired"),
+    ],
+)
+def test_errors_on_order(sandbox: Sandbox, fault: str, service: str, operation: str, expected: str) -> None:
+    calls = {
+        "ListClusters": "list_clusters",
+        "DescribeVpcs": "describe_vpcs",
+        "ListRoles": "list_roles",
+    }
+    call = getattr(sandbox.client(service), calls[operation])
+    sandbox.post("/faults", {"match": {"service": service, "operation": operation, "nth": 2}, "fault": fault})
+    call()
+    with pytest.raises(ClientError) as told:
+        call()
+    assert code(told) == expected
+    call()
+    assert [entry["fault"] for entry in sandbox.log() if entry["operation"] == operation] == [None, fault, None]
+
+
+def test_a_lost_reply_has_happened(sandbox: Sandbox, role: Callable[..., str]) -> None:
+    sandbox.post("/faults", {"match": {"service": "iam", "operation": "CreateRole"}, "fault": "lost_reply"})
+    with pytest.raises((ConnectionClosedError, ConnectionError)):
+        role("lost", "eks.amazonaws.com", wait=False)
+    assert sandbox.client("iam").get_role(RoleName="lost")["Role"]["RoleName"] == "lost"
+    (entry,) = [entry for entry in sandbox.log() if entry["operation"] == "CreateRole"]
+    assert entry["effect"]
+    assert entry["fault"] == "lost_reply"
+
+
+def test_a_timeout_has_not_happened(sandbox: Sandbox) -> None:
+    sandbox.post("/faults", {"match": {"service": "ec2", "operation": "CreateVpc"}, "fault": "timeout:0.4"})
+    with pytest.raises((ReadTimeoutError, ConnectionError)):
+        sandbox.client("ec2", read_timeout=0.2).create_vpc(CidrBlock="10.77.0.0/16")
+    found = sandbox.client("ec2").describe_vpcs(Filters=[{"Name": "cidr", "Values": ["10.77.0.0/16"]}])["Vpcs"]
+    assert found == []
+
+
+def test_strangers_and_wrong_secrets_are_refused(sandbox: Sandbox) -> None:
+    def client(key: str, secret: str) -> Any:
+        return boto3.client(
+            "sagemaker",
+            endpoint_url=sandbox.endpoint,
+            region_name="us-west-2",
+            aws_access_key_id=key,
+            aws_secret_access_key=secret,
+            config=Config(retries={"total_max_attempts": 1}),
+        )
+
+    with pytest.raises(ClientError) as stranger:
+        client("AKIA" + "0" * 16, "x").list_clusters()
+    assert code(stranger) == "UnrecognizedClientException"
+    with pytest.raises(ClientError) as forged:
+        client(sandbox.access_key, "x").list_clusters()
+    assert code(forged) == "SignatureDoesNotMatch"
+
+
+def test_what_is_not_simulated_says_so(sandbox: Sandbox) -> None:
+    for service, call in (("sqs", "list_queues"), ("sagemaker", "list_models")):
+        with pytest.raises(ClientError, match="not supported here") as refused:
+            getattr(sandbox.client(service), call)()
+        assert 400 <= refused.value.response["ResponseMetadata"]["HTTPStatusCode"] < 500
+
+
+def test_looking_is_quick(sandbox: Sandbox) -> None:
+    client = sandbox.client("sagemaker")
+    client.list_clusters()
+    began = time.perf_counter()
+    for _ in range(50):
+        client.list_clusters()
+    assert (time.perf_counter() - began) / 50 < 0.05  # 2 ms on a quiet machine
