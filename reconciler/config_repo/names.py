@@ -81,7 +81,8 @@ def bad_tree_name(name: str) -> str | None:
     """Why an entry of a tree is no file name; None if it is one. Trees can hold what no checkout would."""
     if name in ("", ".", "..") or "/" in name:
         return "a name that points elsewhere"
-    if _DOT_GIT.fullmatch(_INVISIBLE.sub("", name)):
+    plain = name if name.isascii() else _INVISIBLE.sub("", name)
+    if _DOT_GIT.fullmatch(plain):
         return "a name that stands for git's own folder"
     return None
 

@@ -32,6 +32,7 @@ class _Notes:
     tip: str | None
     tree: str | None
     places: Mapping[str, tuple[tuple[str, ...], ...]]
+    contents: Mapping[str, bytes]
     view: NotesView
 
 
@@ -97,16 +98,17 @@ class Journals:
 
     def _read(self, cluster: str, tip: str | None, before: _Notes | None) -> _Notes:
         if tip is None:
-            return _Notes(None, None, {}, NotesView(tip=None, entries=MappingProxyType({})))
+            return _Notes(None, None, {}, {}, NotesView(tip=None, entries=MappingProxyType({})))
         tree = self._reader.commit(tip).tree
         found = self._walk(cluster, tree)
         # Most notes are those we had: only new contents are read.
-        known = {} if before is None else {blob_id(data): data for data in before.view.entries.values()}
-        wanted = {entry.id for places in found.values() for _, entry in places} - known.keys()
-        contents = known | self._reader.contents(sorted(wanted), "blob")
+        known: Mapping[str, bytes] = before.contents if before is not None else {}
+        wanted = {entry.id for places in found.values() for _, entry in places}
+        fresh = self._reader.contents(sorted(wanted - known.keys()), "blob")
+        contents = {sha: fresh[sha] if sha in fresh else known[sha] for sha in wanted}
         entries = {sha: _join(contents[entry.id] for _, entry in places) for sha, places in found.items()}
         places = {sha: tuple(path for path, _ in where) for sha, where in found.items()}
-        return _Notes(tip, tree, places, NotesView(tip=tip, entries=MappingProxyType(entries)))
+        return _Notes(tip, tree, places, contents, NotesView(tip=tip, entries=MappingProxyType(entries)))
 
     def _walk(self, cluster: str, root: str) -> dict[str, list[tuple[tuple[str, ...], TreeEntry]]]:
         known = self._subtrees.get(cluster, {})

@@ -16,8 +16,7 @@ Kind = Literal["commit", "tree", "blob"]
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 TREE, FILE, EXECUTABLE, LINK, SUBMODULE = "40000", "100644", "100755", "120000", "160000"
-# Old tools wrote 040000. Git checks a tree's form when it stores it, so nothing lies between two matches.
-_TREE_ENTRY = re.compile(rb"0*([0-7]+) ([^\0]*)\0(.{20})", re.DOTALL)
+_TREE_ENTRY = re.compile(rb"([0-7]+) ([^\0]*)\0(.{20})", re.DOTALL)
 _PACK_KIND: dict[Kind, int] = {"commit": 1, "tree": 2, "blob": 3}
 
 
@@ -77,8 +76,12 @@ def pack(objects: Sequence[NewObject]) -> bytes:
 
 
 def parse_tree(data: bytes) -> tuple[TreeEntry, ...]:
-    entries = _TREE_ENTRY.findall(data)
-    return tuple(TreeEntry(mode.decode("ascii"), name, sha.hex()) for mode, name, sha in entries)
+    """Raises ValueError if the bytes are no tree: a part that cannot be read must not pass for absent."""
+    found: list[tuple[bytes, bytes, bytes]] = _TREE_ENTRY.findall(data)
+    if sum(len(mode) + len(name) for mode, name, _ in found) + 22 * len(found) != len(data):
+        raise ValueError("malformed tree")
+    # Old tools wrote 040000.
+    return tuple([TreeEntry(mode.decode("ascii").lstrip("0"), name, sha.hex()) for mode, name, sha in found])
 
 
 def parse_commit(sha: str, data: bytes) -> CommitInfo:

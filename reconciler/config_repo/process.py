@@ -133,14 +133,22 @@ def initialise(path: Path, branch: str) -> None:
     runner.execute(["git", "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}", "."])
 
 
-def credential_environment(url: str, credential: Credential, base: int = len(_SETTINGS)) -> dict[str, str]:
-    """The credential as one more setting, bound to the remote's own address; so it is in no argument list."""
-    token = base64.b64encode(f"{credential.username}:{credential.password}".encode()).decode()
-    return {
-        "GIT_CONFIG_COUNT": str(base + 1),
-        f"GIT_CONFIG_KEY_{base}": f"http.{url}.extraHeader",
-        f"GIT_CONFIG_VALUE_{base}": f"Authorization: Basic {token}",
-    }
+def remote_environment(url: str, credential: Credential | None) -> dict[str, str]:
+    """What one talk with a remote may do: its one protocol (no redirect to another), and its credential.
+
+    The credential is a setting bound to the remote's own address; it is in no argument list and no file.
+    """
+    scheme = url.partition("://")[0] if "://" in url else "ssh"
+    env = {"GIT_ALLOW_PROTOCOL": scheme}
+    if credential is not None and scheme in ("http", "https"):
+        token = base64.b64encode(f"{credential.username}:{credential.password}".encode()).decode()
+        number = len(_SETTINGS)
+        env |= {
+            "GIT_CONFIG_COUNT": str(number + 1),
+            f"GIT_CONFIG_KEY_{number}": f"http.{url}.extraHeader",
+            f"GIT_CONFIG_VALUE_{number}": f"Authorization: Basic {token}",
+        }
+    return env
 
 
 def tidy(err: bytes) -> str:
@@ -173,8 +181,9 @@ def _environment(git_dir: Path | None) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_PARAMETERS": "",
         "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
-        "GIT_ALLOW_PROTOCOL": "file:ssh:https:http",  # http: `locations` lets it through to loopback only
-        "GIT_SSH_COMMAND": SSH,
+        "GIT_ALLOW_PROTOCOL": "none",  # whoever talks to a remote allows its one protocol
+        "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", SSH),
+        "GIT_NO_LAZY_FETCH": "1",  # a partial clone must not go to the network in the middle of a read
         "GIT_NO_REPLACE_OBJECTS": "1",  # a replace ref would show another content under a revision's id
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TRACE": "0",

@@ -64,7 +64,10 @@ class Reader:
         wanted = list(dict.fromkeys(ids))
         recent = self._recent
         fresh = self.contents((sha for sha in wanted if sha not in recent), "tree")
-        parsed = {sha: parse_tree(data) for sha, data in fresh.items()}
+        try:
+            parsed = {sha: parse_tree(data) for sha, data in fresh.items()}
+        except ValueError as error:
+            raise ObjectMissing(f"a folder of the repository cannot be read: {error}") from error
         self._recent = dict(list((recent | parsed).items())[-_RECENT:]) if parsed else recent
         return {sha: parsed[sha] if sha in parsed else recent[sha] for sha in wanted}
 

@@ -16,7 +16,7 @@ from reconciler.config_repo.errors import (
 )
 from reconciler.config_repo.objects import NewObject, pack
 from reconciler.config_repo.pipe import Ended, Pipe
-from reconciler.config_repo.process import REMOTE_TIMEOUT, Completed, Git, GitTimeout, credential_environment
+from reconciler.config_repo.process import REMOTE_TIMEOUT, Completed, Git, GitTimeout, remote_environment
 from reconciler.config_repo.records import Credential, RefUpdate
 
 NOWHERE = "0" * 40
@@ -46,6 +46,7 @@ class Refs:
         self.url = url
         self._credential = credential
         self._lock = threading.Lock()
+        self._fetch_lock = threading.Lock()
         self._mover: Pipe | None = None
 
     def close(self) -> None:
@@ -75,7 +76,10 @@ class Refs:
         if self.url is None:
             return
         options = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
-        done = self._remote("fetch", *options, "--end-of-options", self.url, *refspecs)
+        with self._fetch_lock:
+            done = self._remote("fetch", *options, "--end-of-options", self.url, *refspecs)
+            if not done.ok and "cannot lock ref" in done.err:  # another process of ours is at the same mirror
+                done = self._remote("fetch", *options, "--end-of-options", self.url, *refspecs)
         if not done.ok:
             raise _remote_error(done)
 
@@ -90,8 +94,7 @@ class Refs:
         return {u.ref: verdicts.get(u.ref, missing) for u in updates}
 
     def _remote(self, *args: str) -> Completed:
-        credential = self._credential() if self._credential and self.url else None
-        env = credential_environment(self.url or "", credential) if credential else None
+        env = remote_environment(self.url or "", self._credential() if self._credential else None)
         try:
             return self._git.run(*args, timeout=REMOTE_TIMEOUT, env=env)
         except GitTimeout as error:

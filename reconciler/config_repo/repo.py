@@ -185,11 +185,11 @@ class ConfigRepo:
 
     def file(self, sha: str, path: str) -> RepoFile | None:
         """One file (such as `clusters/policy.yaml`); None: there is nothing at this path."""
-        folder, _, name = path.rpartition("/")
+        folder = path.rpartition("/")[0]
         entry = trees.find_entry(self._reader, self.commit_info(sha).tree, path.split("/"))
         if entry is None or entry.mode == TREE:
             return None
-        return trees.with_sizes(self._reader, [trees.describe(folder, entry._replace(name=name.encode()))])[0]
+        return trees.describe_all(self._reader, [(folder, entry)])[0]
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Contents by id. Raises ObjectMissing: what should be there and is not is never taken as empty."""
@@ -266,6 +266,14 @@ class ConfigRepo:
     def remove_orders(self, ulids: Sequence[str]) -> None:
         self._orders.remove(ulids)
 
+    # Housekeeping ----------------------------------------------------------------------------------------------------
+
+    def maintain(self) -> None:
+        """Pack what lies loose, a few objects for each journal commit. Deletes no object; for every hour or so."""
+        self._git.must("repack", "--geometric=2", "-d", "-l", "-q", timeout=600.0)
+        self._git.must("pack-refs", "--all")
+        self._reader.refresh()
+
     # Helpers ---------------------------------------------------------------------------------------------------------
 
     def _commit_at(self, name: str) -> str | None:
@@ -298,11 +306,12 @@ class ConfigRepo:
                 folders[name] = entry.id
                 if names.CLUSTER.fullmatch(name):
                     continue
+            if entry.mode.startswith("100"):
+                continue  # such as policy.yaml; read by its own name
             file = trees.describe(names.CLUSTERS, entry)
             if entry.mode == TREE and file.problem is None:
                 file = trees.invalid_cluster(file)
-            if file.problem is not None:
-                problems.append(file)
+            problems.append(file)
         return MappingProxyType(folders), tuple(problems)
 
     def _move_branch(self, update: RefUpdate) -> None:

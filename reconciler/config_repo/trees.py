@@ -25,9 +25,6 @@ MAX_FILE = 1 << 20
 MAX_FILES = 20_000
 MAX_DEPTH = 16
 
-_LINK_PROBLEM = "a symbolic link is never followed; put the file itself here"
-_SUBMODULE_PROBLEM = "a submodule is not read; put the files themselves here"
-
 
 def find_entry(reader: Reader, tree: str, parts: Sequence[str]) -> TreeEntry | None:
     """The entry at a path; None if there is none. Links on the way lead nowhere."""
@@ -45,47 +42,48 @@ def find_entry(reader: Reader, tree: str, parts: Sequence[str]) -> TreeEntry | N
 
 def list_files(reader: Reader, tree: str, prefix: str) -> list[RepoFile]:
     """Everything below a tree, sorted by path; level by level, so that each level is one request."""
-    files: list[RepoFile] = []
+    leaves: list[tuple[str, TreeEntry]] = []
     level = [(prefix, tree)]
-    for depth in range(MAX_DEPTH + 1):
-        if not level:
-            break
+    for _ in range(MAX_DEPTH):
         contents = reader.trees(tree_id for _, tree_id in level)
         below: list[tuple[str, str]] = []
         for folder, tree_id in level:
             for entry in contents[tree_id]:
-                file = describe(folder, entry)
-                if entry.mode == TREE and file.problem is None:
+                if entry.mode == TREE and (file := describe(folder, entry)).problem is None:
                     below.append((file.path, entry.id))
                 else:
-                    files.append(file)
-            if len(files) + len(below) > MAX_FILES:
+                    leaves.append((folder, entry))
+            if len(leaves) + len(below) > MAX_FILES:
                 problem = f"more than {MAX_FILES} files"
                 return [RepoFile(path=prefix, mode=TREE, blob=tree, size=0, problem=problem)]
         level = below
-        if depth == MAX_DEPTH:
-            files += [RepoFile(path=p, mode=TREE, blob=t, size=0, problem="folders too deep") for p, t in below]
-    return sorted(with_sizes(reader, files), key=lambda f: f.path)
+        if not level:
+            break
+    too_deep = [RepoFile(path=p, mode=TREE, blob=t, size=0, problem="folders too deep") for p, t in level]
+    return sorted([*describe_all(reader, leaves), *too_deep], key=lambda f: f.path)
 
 
-def describe(folder: str, entry: TreeEntry) -> RepoFile:
-    """An entry before its size is known; `problem` if its name or kind alone forbids reading it."""
-    name, problem = entry.name.decode("utf-8", "backslashreplace"), None
+def describe_all(reader: Reader, entries: Sequence[tuple[str, TreeEntry]]) -> list[RepoFile]:
+    """Entries, each with its folder, as files with sizes; what is too large or missing has a problem."""
+    blobs = [entry.id for _, entry in entries if entry.mode.startswith("100")]
+    sizes = dict(zip(blobs, reader.lookup(blobs), strict=True))
+    return [describe(folder, entry, sizes.get(entry.id)) for folder, entry in entries]
+
+
+def describe(folder: str, entry: TreeEntry, found: Found | None = None) -> RepoFile:
+    """An entry as a file; `problem` if its name, kind or size forbids reading it. Folders have no size."""
+    problem = None
     try:
-        entry.name.decode("utf-8")
+        name = entry.name.decode("utf-8")
     except UnicodeDecodeError:
-        problem = "the name is no UTF-8"
-    problem = problem or names.bad_tree_name(name) or _kind_problem(entry.mode)
+        name, problem = entry.name.decode("utf-8", "backslashreplace"), "the name is no UTF-8"
     return RepoFile(
-        path=f"{folder}/{name}" if folder else name, mode=entry.mode, blob=entry.id, size=0, problem=problem
+        path=f"{folder}/{name}" if folder else name,
+        mode=entry.mode,
+        blob=entry.id,
+        size=found.size if found else 0,
+        problem=problem or names.bad_tree_name(name) or _content_problem(entry.mode, found),
     )
-
-
-def with_sizes(reader: Reader, files: Sequence[RepoFile]) -> list[RepoFile]:
-    """The same files with their sizes; what is too large or missing becomes a problem."""
-    readable = [file for file in files if file.problem is None]
-    sizes = dict(zip((f.blob for f in readable), reader.lookup([f.blob for f in readable]), strict=True))
-    return [_sized(file, sizes[file.blob]) if file.problem is None else file for file in files]
 
 
 def edit_tree(
@@ -129,22 +127,20 @@ def edit_tree(
     return result.id, [*made, result]
 
 
-def _kind_problem(mode: str) -> str | None:
-    if mode == LINK:
-        return _LINK_PROBLEM
-    if mode == SUBMODULE:
-        return _SUBMODULE_PROBLEM
-    # 100664 and the like were written by very old tools and mean a plain file.
-    return None if mode == TREE or mode.startswith("100") else f"an unknown kind of entry (mode {mode})"
-
-
-def _sized(file: RepoFile, found: Found | None) -> RepoFile:
-    if found is None:
-        return replace(file, problem="the content is missing in the repository")
-    problem = f"larger than 1 MiB ({found.size} bytes)" if found.size > MAX_FILE else None
-    return replace(file, size=found.size, problem=problem)
-
-
 def invalid_cluster(file: RepoFile) -> RepoFile:
     """A folder whose name cannot be a cluster's."""
     return replace(file, problem="not a cluster name: use up to 40 of a-z, 0-9 and -, not at the ends")
+
+
+def _content_problem(mode: str, found: Found | None) -> str | None:
+    if mode == TREE:
+        return None
+    if mode == LINK:
+        return "a symbolic link is never followed; put the file itself here"
+    if mode == SUBMODULE:
+        return "a submodule is not read; put the files themselves here"
+    if not mode.startswith("100"):  # 100664 and the like were written by very old tools and mean a plain file
+        return f"an unknown kind of entry (mode {mode})"
+    if found is None:
+        return "the content is missing in the repository"
+    return f"larger than 1 MiB ({found.size} bytes)" if found.size > MAX_FILE else None

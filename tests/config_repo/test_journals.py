@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.refs import parse_push
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.config_repo.setup import git_setup
+from tests.config_repo.answering import Answering
 from tests.config_repo.gitbox import ALICE, GitBox, run
 
 PROD = "refs/notes/instantstart/status/prod"
@@ -204,7 +204,7 @@ def test_remote_down_moves_nothing(box: GitBox) -> None:
     ("status", "error"),
     [(401, RemoteAuthFailed), (403, RemoteAuthFailed), (503, RemoteUnavailable), (404, RemoteUnavailable)],
 )
-def test_http_answers(box: GitBox, answering: Callable[[int], str], status: int, error: type[Exception]) -> None:
+def test_http_answers(box: GitBox, answering: Answering, status: int, error: type[Exception]) -> None:
     """B39: no rights and no remote are two different things, and neither is a rejection."""
     repo = box.open(location=answering(status))
     with pytest.raises(error):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from reconciler.config_repo.errors import NotARepository, RepositoryRefused
-from reconciler.config_repo.process import Git, GitTimeout, credential_environment
+from reconciler.config_repo.errors import NotARepository, RemoteUnavailable, RepositoryRefused
+from reconciler.config_repo.process import Git, GitTimeout, remote_environment
 from reconciler.config_repo.records import Credential, NotesAppend
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.config_repo.setup import init_repository
+from tests.config_repo.answering import Answering
 from tests.config_repo.gitbox import ALICE, FILES, GitBox, run
 
 
@@ -103,13 +105,41 @@ def test_malformed_objects_do_not_pass_the_fetch(box: GitBox) -> None:
     assert repo.head() is None
 
 
-def test_the_credential_is_in_no_argument_and_no_repr() -> None:
+def test_the_credential_goes_to_its_remote_only(box: GitBox, answering: Answering) -> None:
+    url = answering(503)
     credential = Credential(username="bot", password="word-of-mouth")
-    env = credential_environment("https://example.com/x.git", credential)
     assert "word-of-mouth" not in repr(credential)
-    assert all("word-of-mouth" not in value for value in env.values())
-    number = int(env["GIT_CONFIG_COUNT"]) - 1
-    assert env[f"GIT_CONFIG_KEY_{number}"] == "http.https://example.com/x.git.extraHeader"
+    with ConfigRepo.open(url, state_dir=box.root, writer="one", credential=lambda: credential) as repo:
+        with pytest.raises(RemoteUnavailable) as caught:
+            repo.fetch()
+        assert "word-of-mouth" not in str(caught.value)
+    assert answering.authorizations == ["Basic " + base64.b64encode(b"bot:word-of-mouth").decode()]
+    assert remote_environment("git@example.com:x.git", credential) == {"GIT_ALLOW_PROTOCOL": "ssh"}
+    mirror = next((box.root / "mirrors").iterdir())
+    assert b"word-of-mouth" not in (mirror / "config").read_bytes()
+
+
+def test_a_redirect_to_another_protocol_is_not_followed(box: GitBox, answering: Answering) -> None:
+    url = answering(302, location=f"file://{box.path}/info/refs")
+    with ConfigRepo.open(url, state_dir=box.root, writer="one") as repo, pytest.raises(RemoteUnavailable):
+        repo.fetch()
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_housekeeping_loses_nothing(box: GitBox, remote: bool) -> None:
+    repo = box.open(remote=remote)
+    repo.fetch()
+    for number in range(10):
+        tip = repo.notes("prod").tip
+        item = NotesAppend(cluster="prod", expected_tip=tip, lines=[(box.first, f"{number}")], subject="x")
+        assert repo.append_notes([item])["prod"].accepted
+        if number % 3 == 0:
+            repo.maintain()
+    repo.maintain()
+    where = next((box.root / "state-one" / "mirrors").iterdir()) if remote else box.path
+    assert run(where, "count-objects").startswith(b"0 objects")
+    assert repo.notes("prod").entries[box.first].split() == [b"%d" % n for n in range(10)]
+    assert run(where, "fsck", "--strict", "--no-dangling") == b""
 
 
 def test_other_object_format_is_refused(tmp_path: Path) -> None:

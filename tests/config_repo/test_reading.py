@@ -191,6 +191,14 @@ def test_missing_object_is_an_error_not_an_absence(box: GitBox) -> None:
         fresh.files(box.first, "clusters/dev")
 
 
+def test_malformed_tree_is_an_error_not_an_absence(box: GitBox) -> None:
+    raw = b"100644 a.yaml\0" + bytes(20) + b"garbage"
+    tree = box.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=raw)
+    sha = box.commit_tree(box.cluster_tree(tree), box.first)
+    with pytest.raises(ObjectMissing):
+        box.open().files(sha, "clusters/prod")
+
+
 @pytest.mark.parametrize(
     "text",
     [
