@@ -1,4 +1,4 @@
-"""Fixtures: a scripted AWS on loopback and the product's own way into it."""
+"""Fixtures: a scripted AWS and a simulated Kubernetes on loopback, and the product's own ways into them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import pytest
 
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.aws.sessions import AwsSession, Patience
+from reconciler.live.kube.cluster import KubeCluster
+from reconciler.live.kube.tokens import FixedToken
 from tests.live.aws_server import ACCOUNT, FakeAws
+from tests.live.kube_server import TOKEN, Kubernetes
 
 
 @pytest.fixture
@@ -35,3 +38,19 @@ def accounts(aws: FakeAws) -> Iterator[AwsAccounts]:
 @pytest.fixture
 def session(accounts: AwsAccounts) -> AwsSession:
     return accounts.session(ACCOUNT, "us-west-2")
+
+
+@pytest.fixture(scope="session")
+def kubernetes() -> Iterator[Kubernetes]:
+    """The simulated API server on TLS, one for all tests of a process; each test takes namespaces of its own."""
+    server = Kubernetes()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def kube(kubernetes: Kubernetes) -> Iterator[KubeCluster]:
+    kubernetes.calm()
+    with KubeCluster(kubernetes.url, kubernetes.ca_pem, FixedToken(TOKEN), pause=lambda _: None) as cluster:
+        yield cluster
+    kubernetes.calm()

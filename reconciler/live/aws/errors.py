@@ -8,18 +8,14 @@ when it was a 4xx. A 401 or an expired token never reads as "not there".
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import botocore.exceptions as boto
 
+from reconciler.live import skew
 from reconciler.live.aws import codes
-from reconciler.live.clock import real_now
 from reconciler.live.errors import AlreadyExists, CallError, CallRefused, CallRejected, NotFound, ReplyLost
 from reconciler.live.redaction import presentable
-
-SKEW_THAT_MATTERS = timedelta(minutes=4)  # signatures are good for five
 
 _ROLE_NOT_USABLE = re.compile(
     r"error in role params|(?:could not|cannot|can't|unable to|not able to) (?:be )?assume|cannot be assumed"
@@ -108,29 +104,12 @@ def _is_taken(code: str, verb: str) -> bool:
 
 def _not_recognised(code: str, said: str, headers: dict[str, str]) -> CallRefused:
     """Credentials were not taken: is it our clock, or are they old?"""
-    skew = measured_skew(headers)
-    if skew is not None and abs(skew) >= SKEW_THAT_MATTERS:
-        return CallRefused(skew_sentence(skew, said), reason="ClockSkew")
+    off = skew.measured(headers)
+    if off is not None and abs(off) >= skew.MATTERS:
+        return CallRefused(skew.sentence(off, said), reason="ClockSkew")
     if code in codes.SIGNATURE:
         return CallRefused(said, reason="SignatureRejected")
     return CallRefused(said, reason="ExpiredToken")
-
-
-def measured_skew(headers: dict[str, str]) -> timedelta | None:
-    """Our real clock minus the server's (its Date header); None if it sent none that can be read."""
-    stamp = next((value for name, value in headers.items() if name.lower() == "date"), "")
-    try:
-        theirs = parsedate_to_datetime(stamp)
-    except (TypeError, ValueError):
-        return None
-    aware: datetime = theirs.replace(tzinfo=UTC) if theirs.tzinfo is None else theirs
-    return real_now() - aware
-
-
-def skew_sentence(skew: timedelta, said: str) -> str:
-    seconds = round(abs(skew).total_seconds())
-    side = "ahead of" if skew > timedelta(0) else "behind"
-    return presentable(f"this machine's clock is {seconds} s {side} the server's: set it right ({said})")
 
 
 def _unanswered(error: BaseException, operation: str) -> CallError:
