@@ -149,6 +149,10 @@ def parse_push(out: bytes) -> dict[str, str | None]:
 
 def _remote_error(done: Completed) -> Exception:
     said = done.err or f"exit code {done.code}"
+    if "dubious ownership" in said:
+        # Git would run that folder's hooks as us. Opened as a folder it runs none, so there is a way.
+        hint = "change its owner, or name it as a folder, without file://"
+        return RepositoryRefused(f"the remote repository belongs to another user of this machine: {hint}")
     if any(words in said.lower() for words in _AUTH):
         return RemoteAuthFailed(f"the remote refuses our credential: {said}")
     if any(words in said.lower() for words in _MALFORMED):

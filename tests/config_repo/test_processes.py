@@ -142,6 +142,16 @@ def test_housekeeping_loses_nothing(box: GitBox, remote: bool) -> None:
     assert run(where, "fsck", "--strict", "--no-dangling") == b""
 
 
+def test_a_folder_of_another_user(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mounted repository often belongs to somebody else. As a folder it can be used: nothing in it is run."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    folder = box.open()
+    changes = {"clusters/a/b.yaml": b"x"}
+    assert folder.commit(onto=folder.head(), changes=changes, message="x", author=ALICE) == folder.head()
+    with pytest.raises(RepositoryRefused, match="as a folder"):
+        box.open(remote=True).fetch()
+
+
 def test_other_object_format_is_refused(tmp_path: Path) -> None:
     run(tmp_path, "init", "-q", "--bare", "--object-format=sha256", "new.git")
     with pytest.raises(NotARepository, match="sha256"):
