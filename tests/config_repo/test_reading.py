@@ -327,7 +327,7 @@ def test_dates_and_idents_nobody_should_write(box: GitBox) -> None:
 @pytest.mark.parametrize(
     "location",
     [
-        "ext::sh -c touch% /tmp/x",
+        "ext::sh -c touch% spy",
         "--upload-pack=touch x",
         "ssh://-oProxyCommand=x/y",
         "git://example.com/x",
