@@ -5,6 +5,7 @@ Import the fixtures into a conftest: `from tests.resources_support import clouds
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,15 +18,16 @@ import pytest
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.aws.sessions import AwsSession
 from reconciler.live.clock import Clock
+from reconciler.live.kube.cluster import KubeCluster
+from reconciler.live.kube.tokens import EksTokens
 from reconciler.plan.make import PlanInput, make
 from reconciler.resources.handler import Call, Handler, Settlement, World
 from reconciler.sandbox import embedded
 from reconciler.sandbox.embedded import Sandbox
-from reconciler.sandbox.hosting import kubernetes_host
 from schemas.errors import InvalidInput, Refused
 from schemas.journal import OpRecord, Phase
 from schemas.plan import Action, Plan, Verb
-from schemas.resource import Observed, Ref, Resource, Source, Stage
+from schemas.resource import Health, Observed, Ref, Resource, Source, Stage
 
 CLUSTER = "prod"
 REGION = "us-west-2"
@@ -45,7 +47,8 @@ class Place:
     clock: Clock
     cache_dir: str
     cluster: str = CLUSTER
-    kube: Callable[[], Any] | None = None
+    kube: Callable[[], KubeCluster] | None = None
+    opened: dict[str, KubeCluster] = field(default_factory=dict[str, KubeCluster])
     desired: dict[str, Resource] = field(default_factory=dict[str, Resource])
     previous: dict[str, Resource] = field(default_factory=dict[str, Resource])
     observed: dict[str, Observed] = field(default_factory=dict[str, Observed])
@@ -59,7 +62,7 @@ class Place:
             account=self.sandbox.account,
             region=self.sandbox.region,
             aws=self.aws,
-            kube=self.kube or _no_kube,
+            kube=self.kube or self.real_kube,
             clock=self.clock,
             desired=self.desired,
             previous=self.previous,
@@ -119,7 +122,7 @@ class Place:
 
     def converge(self, *handlers: Handler, until: Callable[[Plan], bool] | None = None) -> Plan:
         """Look, plan and send until the plan is empty and all is well; fails after a bounded number of rounds."""
-        done = until or (lambda plan: plan.empty and all(_fine(seen) for seen in self.observed.values()))
+        done = until or self.is_well
         open_ops: list[tuple[Handler, OpRecord]] = []
         plan = Plan(cluster=self.cluster, revision=None)
         for _ in range(ROUNDS):
@@ -145,6 +148,25 @@ class Place:
                 self.sandbox.pass_time(30)
         raise AssertionError(f"not done after {ROUNDS} rounds: {[(a.verb, a.key) for a in plan.actions]}")
 
+    def is_well(self, plan: Plan) -> bool:
+        """Nothing left to do, and everything that is there is healthy."""
+        return plan.empty and all(not s.present or s.health is Health.HEALTHY for s in self.observed.values())
+
+    def real_kube(self) -> KubeCluster:
+        """The API of the cluster's control plane, as the newest look shows it."""
+        seen = self.observed.get(f"eks.Cluster/{self.cluster}")
+        if seen is None or not seen.attrs.get("endpoint"):
+            raise Refused("there is no control plane yet", reason="NotConnected")
+        endpoint = str(seen.attrs["endpoint"])
+        if endpoint not in self.opened:
+            authority = base64.b64decode(seen.attrs["ca"]).decode()
+            self.opened[endpoint] = KubeCluster(endpoint, authority, EksTokens(self.aws, seen.name))
+        return self.opened[endpoint]
+
+    def close(self) -> None:
+        for each in self.opened.values():
+            each.close()
+
     def _may_go(self, action: Action, plan: Plan) -> bool:
         if action.verb is Verb.CREATE:
             return all((seen := self.observed.get(key)) is not None and seen.ready for key in action.needs)
@@ -162,7 +184,7 @@ class Place:
 @pytest.fixture(scope="session")
 def clouds() -> Iterator[Sandbox]:
     """One sandbox for all tests of this process."""
-    with embedded.running(kubernetes_host(), rate=RATE) as sandbox:
+    with embedded.running(rate=RATE) as sandbox:
         yield sandbox
 
 
@@ -181,12 +203,14 @@ def place(clouds: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     }.items():
         monkeypatch.setenv(name, value)
     with AwsAccounts() as accounts:
-        yield Place(
+        found = Place(
             sandbox=sandbox,
             aws=accounts.session(sandbox.account, sandbox.region),
             clock=Clock(RATE),
             cache_dir=str(tmp_path / "cache"),
         )
+        yield found
+        found.close()
 
 
 def resource(key: str, spec: Mapping[str, Any] | None = None, **rest: Any) -> Resource:
@@ -223,11 +247,3 @@ def operations(place: Place, *verbs: str) -> Sequence[str]:
     """The operations this account has seen, in order; with `verbs` only those that start with one of them."""
     names = [str(entry["operation"]) for entry in place.sandbox.log()]
     return [name for name in names if not verbs or name.startswith(verbs)]
-
-
-def _fine(seen: Observed) -> bool:
-    return not seen.present or seen.health.value == "healthy"
-
-
-def _no_kube() -> Any:
-    raise Refused("no Kubernetes in this test", reason="NotConnected")

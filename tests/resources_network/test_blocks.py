@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reconciler.resources.network.blocks import NoFreeBlock, free_block
 
-CASES = [
+CASES: list[tuple[str, list[str], list[str], int, str]] = [
     ("an empty VPC starts at its first address", ["10.0.0.0/16"], [], 24, "10.0.0.0/24"),
     ("the first hole wins, not the end", ["10.0.0.0/16"], ["10.0.0.0/24", "10.0.2.0/24"], 24, "10.0.1.0/24"),
     ("a /20 is aligned to /20", ["10.0.0.0/16"], ["10.0.0.0/24"], 20, "10.0.16.0/20"),

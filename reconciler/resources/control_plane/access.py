@@ -36,8 +36,8 @@ SETTLE = 120
 class AccessEntryHandler(SteppingHandler):
     """`eks.AccessEntry`: the entry first, its policies as an update."""
 
-    types = (TYPE,)
-    looks_after = ("eks.Cluster", "iam.Role")
+    types: tuple[str, ...] = (TYPE,)
+    looks_after: tuple[str, ...] = ("eks.Cluster", "iam.Role")
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         cluster = world.observed.get(cluster_key(world.cluster))

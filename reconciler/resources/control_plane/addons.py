@@ -39,8 +39,8 @@ TOKEN_LIFE = 6 * 3600
 class AddonHandler(SteppingHandler):
     """`eks.Addon`: its name is the add-on's; an add-on without our mark is foreign until a document adopts it."""
 
-    types = (TYPE,)
-    looks_after = ("eks.Cluster", "iam.Role")
+    types: tuple[str, ...] = (TYPE,)
+    looks_after: tuple[str, ...] = ("eks.Cluster", "iam.Role")
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         cluster = world.observed.get(cluster_key(world.cluster))
@@ -89,10 +89,8 @@ class AddonHandler(SteppingHandler):
         if want is None or seen.detail.get("status") in ("CREATING", "UPDATING"):
             return None
         values = overlaid(as_map(seen.spec.get("values")), as_map(want.get("values")))
-        for line in action.patch:
-            path = str(line.get("path", ""))
-            if line.get("op") == "remove" and path.startswith("/values/"):
-                values = without(values, path.removeprefix("/values"))
+        for pointer in _given_up(world, action):
+            values = without(values, pointer)
         kept = {"version": seen.spec.get("version"), "role": seen.spec.get("role")}
         params: JsonObject = {
             "clusterName": seen.detail["cluster"],
@@ -163,6 +161,16 @@ def _observed(world: World, addon: JsonObject, resource: Resource | None, *, nod
         identity=f"{addon['addonArn']}@{addon.get('createdAt', '')}",
         detail={"status": addon.get("status"), "cluster": addon.get("clusterName")},
     )
+
+
+def _given_up(world: World, action: Action) -> Iterable[str]:
+    """Values that an earlier revision wrote and this one does not; what others wrote stays."""
+    before = world.previous.get(action.key)
+    written = as_map(before.spec.get("values")) if before is not None else {}
+    for line in action.patch:
+        pointer = str(line.get("path", "")).removeprefix("/values")
+        if line.get("op") == "remove" and pointer != line["path"] and without(written, pointer) != written:
+            yield pointer
 
 
 def _settings(want: JsonObject) -> JsonObject:

@@ -53,8 +53,8 @@ def cluster_key(cluster: str) -> str:
 class ClusterHandler(SteppingHandler):
     """`eks.Cluster`: creation is followed until ACTIVE, an update by its update id."""
 
-    types = (TYPE,)
-    looks_after = ("ec2.Subnet", "ec2.SecurityGroup")
+    types: tuple[str, ...] = (TYPE,)
+    looks_after: tuple[str, ...] = ("ec2.Subnet", "ec2.SecurityGroup")
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         found = [_look(world, r.key, r.adopt or r.name, r) or absent(r) for r in wanted]

@@ -36,8 +36,8 @@ _ISSUERS = "oidc.eks."  # providers of EKS clusters: the only ones whose tags ar
 class ProviderHandler(SteppingHandler):
     """Found by the issuer in its ARN; if that is not known or not there, by our tags."""
 
-    types = (TYPE,)
-    looks_after = ("eks.Cluster",)
+    types: tuple[str, ...] = (TYPE,)
+    looks_after: tuple[str, ...] = ("eks.Cluster",)
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         arns = [str(each["Arn"]) for each in _list(world)]

@@ -44,8 +44,8 @@ def role_path(cluster: str) -> str:
 class RoleHandler(SteppingHandler):
     """`iam.Role`: the role is made first, its policies follow as an update."""
 
-    types = ("iam.Role",)
-    looks_after = ("eks.Cluster", "iam.OpenIDConnectProvider")
+    types: tuple[str, ...] = ("iam.Role",)
+    looks_after: tuple[str, ...] = ("eks.Cluster", "iam.OpenIDConnectProvider")
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         found = [_look(world, resource) for resource in wanted]

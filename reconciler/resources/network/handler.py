@@ -39,8 +39,8 @@ FOLLOWS = {"ec2.RouteTable": ("routes", "subnets"), "ec2.SecurityGroup": ("ingre
 class NetworkHandler(SteppingHandler):
     """Answers for every `ec2.*` type."""
 
-    types = (ZONES, *LISTINGS)
-    looks_after = ()
+    types: tuple[str, ...] = (ZONES, *LISTINGS)
+    looks_after: tuple[str, ...] = ()
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         adopted: dict[str, list[str]] = {}
