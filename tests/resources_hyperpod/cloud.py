@@ -60,14 +60,21 @@ class Cloud:
         if bad:
             error = CallRejected(self.objections[bad[0]], reason="ValidationException")
             raise error.told(code="ValidationException", operation=f"{service}:{operation}")
-        getattr(self, f"_{operation}")(params)
+        effects = {
+            "CreateCluster": self.create_cluster,
+            "UpdateCluster": self.update_cluster,
+            "DeleteCluster": self.delete_cluster,
+            "AddTags": self.add_tags,
+            "DeleteTags": self.delete_tags,
+        }
+        effects[operation](params)
         return {"ClusterArn": ARN}
 
     def group(self, name: str) -> dict[str, Any]:
         assert self.live is not None
         return next(g for g in self.live["InstanceGroups"] if g["InstanceGroupName"] == name)
 
-    def _CreateCluster(self, params: Mapping[str, Any]) -> None:
+    def create_cluster(self, params: Mapping[str, Any]) -> None:
         self.tags = params["Tags"]
         self.live = {
             "ClusterArn": ARN,
@@ -78,7 +85,7 @@ class Cloud:
             **{name: params[name] for name in ("Orchestrator", "VpcConfig", "NodeRecovery", "NodeProvisioningMode")},
         }
 
-    def _UpdateCluster(self, params: Mapping[str, Any]) -> None:
+    def update_cluster(self, params: Mapping[str, Any]) -> None:
         assert self.live is not None
         groups = {g["InstanceGroupName"]: g for g in self.live["InstanceGroups"]}
         groups |= {body["InstanceGroupName"]: described(body) for body in params.get("InstanceGroups", [])}
@@ -87,13 +94,13 @@ class Cloud:
         self.live["InstanceGroups"] = list(reversed(groups.values()))
         self.live["NodeRecovery"] = params.get("NodeRecovery", self.live["NodeRecovery"])
 
-    def _DeleteCluster(self, params: Mapping[str, Any]) -> None:
+    def delete_cluster(self, params: Mapping[str, Any]) -> None:
         self.live = None
 
-    def _AddTags(self, params: Mapping[str, Any]) -> None:
+    def add_tags(self, params: Mapping[str, Any]) -> None:
         self.tags = [*self.tags, *params["Tags"]]
 
-    def _DeleteTags(self, params: Mapping[str, Any]) -> None:
+    def delete_tags(self, params: Mapping[str, Any]) -> None:
         self.tags = [tag for tag in self.tags if tag["Key"] not in params["TagKeys"]]
 
 
@@ -101,7 +108,7 @@ def running(groups: Mapping[str, Mapping[str, Any]], **more: Any) -> Cloud:
     """A cluster of ours in service. `groups`: members that differ from a plain write form."""
     cloud = Cloud()
     bodies = [{**write(name), **change} for name, change in groups.items()]
-    cloud._CreateCluster(
+    cloud.create_cluster(
         {
             "ClusterName": NAME,
             "Tags": [

@@ -105,7 +105,13 @@ def ground(place: Place) -> Ground:
             "apiVersion": "apps/v1",
             "kind": "DaemonSet",
             "metadata": {"name": "health-monitoring-agent", "namespace": "aws-hyperpod"},
-            "spec": {},
+            "spec": {
+                "selector": {"matchLabels": {"app": "hma"}},
+                "template": {
+                    "metadata": {"labels": {"app": "hma"}},
+                    "spec": {"containers": [{"name": "hma", "image": "hma:1"}]},
+                },
+            },
         }
     )
     return ground

@@ -32,7 +32,7 @@ from tests.resources_hyperpod.shapes import ROLE
 
 def send_all(bench: Bench, *actions: Action) -> list[str]:
     """Drafts and sends; the names of the groups in each request."""
-    sent = []
+    sent: list[str] = []
     for call in bench.handler.calls(bench.world, actions):
         bench.handler.send(bench.world, call, "01NEW")
         sent.append(",".join(sorted(bench.bodies())))
@@ -205,8 +205,8 @@ def test_nothing_is_sent_while_the_cluster_takes_no_change(reason: str, live: di
             "DeepHealthCheck",
         ),
         ("a conflict is no failure (E10)", CallRefused("busy", reason="Conflict"), None, "Conflict"),
-        ("a young role is not usable yet (E07)", CallRejected("the role could not be assumed"), 20, "RoleNotUsableYet"),
-        ("denied on a young role (E07)", CallRejected("no", reason="AccessDenied"), 20, "RoleNotUsableYet"),
+        ("a young role is not usable yet (E07)", CallRejected("the role could not be assumed"), 20, "RoleNotYetUsable"),
+        ("denied on a young role (E07)", CallRejected("no", reason="AccessDenied"), 20, "RoleNotYetUsable"),
     ],
 )
 def test_what_passes_by_itself_is_refused_for_now(reason: str, error: Exception, made: int | None, wanted: str) -> None:

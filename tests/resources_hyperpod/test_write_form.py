@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import botocore.session
 import pytest
@@ -14,9 +14,11 @@ from reconciler.resources.hyperpod import write_form
 from schemas.errors import StopUntilChange
 from tests.resources_hyperpod.shapes import PLAN, ROLE, SPEC, VPC, described
 
+Change: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+
 names = st.from_regex(r"[a-z][a-z0-9-]{0,8}[a-z0-9]", fullmatch=True)
 labels = st.dictionaries(names, names, max_size=3)
-taints = st.lists(
+taints: st.SearchStrategy[list[dict[str, str]]] = st.lists(
     st.fixed_dictionaries(
         {"Key": names, "Effect": st.sampled_from(["NoSchedule", "NoExecute"])}, optional={"Value": names}
     ),
@@ -80,7 +82,8 @@ def test_write_describe_write_gives_the_same_request(request_: dict[str, Any], c
 
 def test_every_member_of_the_service_model_has_a_place() -> None:
     """A newer botocore with a member we would silently drop from an update must fail here."""
-    model: Any = botocore.session.get_session().get_service_model("sagemaker")
+    loader: Any = botocore.session
+    model: Any = loader.get_session().get_service_model("sagemaker")
     members = set(model.shape_for("ClusterInstanceGroupSpecification").members)
     placed = {*write_form.SAME, *write_form.RENAMED.values()}
     assert members == placed | {"InstanceRequirements", "KubernetesConfig", "AutoPatchConfig"}
@@ -135,23 +138,26 @@ def shuffled(group: dict[str, Any]) -> dict[str, Any]:
     return dict(reversed(group.items()))
 
 
+def without(name: str) -> Change:
+    return lambda group: {k: v for k, v in group.items() if k != name}
+
+
+def beside(**more: Any) -> Change:
+    return lambda group: group | more
+
+
 @pytest.mark.parametrize(
     ("reason", "change"),
     [
         ("members and taints in another order", shuffled),
-        ("the default capacity spelled out", lambda g: g | {"CapacityRequirements": {"OnDemand": {}}}),
-        (
-            "checks in another order",
-            lambda g: g | {"OnStartDeepHealthChecks": ["InstanceStress", "InstanceConnectivity"]},
-        ),
-        ("the cluster's own VPC", lambda g: {k: v for k, v in g.items() if k != "OverrideVpcConfig"}),
-        ("counts of instances that come and go", lambda g: g | {"CurrentCount": 1, "ActiveOperations": {}}),
-        ("an image of the server's choice", lambda g: g | {"DesiredImageId": "ami-0123456789abcdef0"}),
+        ("the default capacity spelled out", beside(CapacityRequirements={"OnDemand": {}})),
+        ("checks in another order", beside(OnStartDeepHealthChecks=["InstanceStress", "InstanceConnectivity"])),
+        ("the cluster's own VPC", without("OverrideVpcConfig")),
+        ("counts of instances that come and go", beside(CurrentCount=1, ActiveOperations={})),
+        ("an image of the server's choice", beside(DesiredImageId="ami-0123456789abcdef0")),
     ],
 )
-def test_what_the_server_adds_or_reorders_is_no_difference(
-    reason: str, change: Callable[[dict[str, Any]], dict[str, Any]]
-) -> None:
+def test_what_the_server_adds_or_reorders_is_no_difference(reason: str, change: Change) -> None:
     """A25, B09 and the perpetual diffs of other tools."""
     group = described(write_form.new_group("g", SPEC, 4))
     assert write_form.normal_form(change(group), VPC) == SPEC, reason

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, cast
 
+from reconciler.resources.drafts import SAY
 from reconciler.resources.handler import Call, World
 from reconciler.resources.hyperpod.look import CLUSTER, GROUP, cluster_key, group_key
 from reconciler.resources.hyperpod.write_form import MUTABLE
@@ -91,7 +92,7 @@ def _create(world: World, due: Sequence[Action]) -> Iterator[Call]:
             call="sagemaker:CreateCluster",
             cls=EffectClass.NAME,
             want=digest(want),
-            say=f"create HyperPod cluster {action.name} with {_named(groups)}",
+            say=_say(f"create HyperPod cluster {action.name} with {_named(groups)}"),
             actions=(action, *groups),
             params={
                 "do": "create",
@@ -176,7 +177,7 @@ def _updates(world: World, cluster: Observed, actions: Sequence[Action], move: s
             call="sagemaker:UpdateCluster",
             cls=EffectClass.CONVERGENT,
             want=digest(groups),
-            say=f"{'scale down' if move == 'lower' else 'update'} {_named(chunk)} of {cluster.name}",
+            say=_say(f"{'scale down' if move == 'lower' else 'update'} {_named(chunk)} of {cluster.name}"),
             actions=tuple(chunk),
             params={"do": "update", "name": cluster.name, "move": move, "groups": groups},
             before={"asked": {name: evidence(group) for name, group in groups.items()}},
@@ -199,7 +200,7 @@ def _group_deletes(world: World, cluster: Observed, groups: Sequence[Action]) ->
             call="sagemaker:UpdateCluster",
             cls=EffectClass.CONVERGENT,
             want=digest({"absent": names}),
-            say=f"delete {_named(chunk)} of {cluster.name}",
+            say=_say(f"delete {_named(chunk)} of {cluster.name}"),
             actions=tuple(chunk),
             params={"do": "deleteGroups", "name": cluster.name, "identity": cluster.identity, "groups": names},
             before={"deleted": names, "cluster": digest(cluster.identity)[:12]},
@@ -301,6 +302,10 @@ def _named(actions: Sequence[Action]) -> str:
     if len(actions) == 1:
         return f"group {actions[0].name}"
     return f"{len(actions)} groups"
+
+
+def _say(sentence: str) -> str:
+    return sentence[:SAY]
 
 
 _MARKS = (Verb.ADOPT, Verb.RELEASE)

@@ -15,8 +15,15 @@ from schemas.resource import Observed, Resource
 class HyperPod(BaseHandler):
     """Cluster and groups together: they share UpdateCluster, its lane, and one look."""
 
-    types = (look.CLUSTER, look.GROUP)
-    looks_after = ("ec2.Subnet", "ec2.SecurityGroup", "iam.Role", "eks.Cluster", "s3.Bucket", "s3.Objects")
+    types: tuple[str, ...] = (look.CLUSTER, look.GROUP)
+    looks_after: tuple[str, ...] = (
+        "ec2.Subnet",
+        "ec2.SecurityGroup",
+        "iam.Role",
+        "eks.Cluster",
+        "s3.Bucket",
+        "s3.Objects",
+    )
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         return look.look(world, wanted)

@@ -160,7 +160,7 @@ def _explained(world: World, error: CallRejected, groups: list[JsonObject]) -> E
         now = world.clock.now().timestamp()
         made = [world.role_made_at(str(group["ExecutionRole"])) for group in groups]
         if any(at is not None and now - at < YOUNG_ROLE for at in made):
-            return Refused(error.message, reason="RoleNotUsableYet")
+            return Refused(error.message, reason="RoleNotYetUsable")
     return error
 
 

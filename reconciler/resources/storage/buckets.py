@@ -17,6 +17,7 @@ from reconciler.resources.base import (
     tag_list,
     tag_map,
 )
+from reconciler.resources.drafts import as_map
 from reconciler.resources.handler import Call, Reply, Settlement, Verdict, World
 from reconciler.resources.storage.objects import META_KEY, listed, metadata
 from schemas.errors import Refused
@@ -34,7 +35,7 @@ OUR_TAGS = (TAG_CLUSTER, TAG_KEY, TAG_OP, TAG_ADOPTED)
 class Buckets(BaseHandler):
     """A bucket name is one of the whole world's: what answers 403 is there and not for us."""
 
-    types = (BUCKET,)
+    types: tuple[str, ...] = (BUCKET,)
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         for resource in of_types(wanted, BUCKET):
@@ -235,6 +236,6 @@ def _encryption(world: World, name: str) -> str:
         answer = world.aws.read("s3", "GetBucketEncryption", Bucket=name)
     except NotFound:
         return ""
-    rules: list[JsonObject] = (answer.get("ServerSideEncryptionConfiguration") or {}).get("Rules") or []
-    found = [str((rule.get("ApplyServerSideEncryptionByDefault") or {}).get("SSEAlgorithm", "")) for rule in rules]
+    rules: list[JsonObject] = as_map(answer.get("ServerSideEncryptionConfiguration")).get("Rules") or []
+    found = [str(as_map(rule.get("ApplyServerSideEncryptionByDefault")).get("SSEAlgorithm", "")) for rule in rules]
     return found[0] if found else ""

@@ -12,6 +12,7 @@ from typing import cast
 
 from reconciler.live.errors import NotFound
 from reconciler.resources.base import BaseHandler, of_types
+from reconciler.resources.drafts import as_map
 from reconciler.resources.handler import Call, Reply, World
 from reconciler.resources.storage import scripts
 from schemas.errors import InvalidInput
@@ -30,8 +31,8 @@ LARGEST_SET = 100  # files under one prefix that we look at
 class Objects(BaseHandler):
     """A set of files under one prefix, as a unit: a script is never newer than what it calls."""
 
-    types = (OBJECTS,)
-    looks_after = ("s3.Bucket",)
+    types: tuple[str, ...] = (OBJECTS,)
+    looks_after: tuple[str, ...] = ("s3.Bucket",)
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         for resource in of_types(wanted, OBJECTS):
@@ -75,7 +76,7 @@ def metadata(world: World, bucket: str, key: str) -> dict[str, str]:
         answer = world.aws.read("s3", "HeadObject", Bucket=bucket, Key=key)
     except NotFound:
         return {}
-    return {str(k).lower(): str(v) for k, v in (answer.get("Metadata") or {}).items()}
+    return {str(k).lower(): str(v) for k, v in as_map(answer.get("Metadata")).items()}
 
 
 def _look(world: World, resource: Resource) -> Observed:
