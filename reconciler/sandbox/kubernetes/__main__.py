@@ -20,10 +20,18 @@ def main() -> None:
     token: str = arguments.token or secrets.token_urlsafe(24)
     admin = UserInfo(name="kubernetes-admin", groups=(MASTERS,))
     stop = threading.Event()
+
+    def end(number: int, frame: object) -> None:
+        stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, end)
+
+    def authenticate(given: str) -> UserInfo | None:
+        return admin if secrets.compare_digest(given.encode(), token.encode()) else None
+
     servers = ApiServers(
-        authenticate=lambda _: lambda given: admin if secrets.compare_digest(given.encode(), token.encode()) else None,
+        authenticate=lambda cluster: authenticate,
         latency=arguments.latency,
         clock=Clock(arguments.rate),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from reconciler.sandbox.kubernetes.objects import Object, dig
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping
 from reconciler.sandbox.kubernetes.store import Store
 
 RBAC = "rbac.authorization.k8s.io"
@@ -53,7 +53,11 @@ def rbac_allows(user: UserInfo, wanted: Attributes, store: Store) -> bool:
         root = "/" + wanted.path.split("/")[1]
         if wanted.verb == "get" and root in _DISCOVERY:
             return True
-    elif wanted.verb == "create" and wanted.resource in ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"):
+    elif wanted.verb == "create" and wanted.resource in (
+        "selfsubjectaccessreviews",
+        "selfsubjectrulesreviews",
+        "selfsubjectreviews",
+    ):
         return True
     return any(_rule_allows(rule, wanted) for rule in _rules_of(user, groups, wanted.namespace, store))
 
@@ -71,8 +75,8 @@ def forbidden_text(user: UserInfo, wanted: Attributes) -> str:
 
 def review(kind: str, body: Object, user: UserInfo, allows: Callable[[UserInfo, Attributes], bool]) -> Object:
     """The answer to a SelfSubjectAccessReview, SubjectAccessReview, SelfSubjectReview …"""
-    spec: Object = body.get("spec") or {}
-    answer: Object = {**body, "metadata": body.get("metadata") or {}}
+    spec: Object = mapping(body, "spec")
+    answer: Object = {**body, "metadata": mapping(body, "metadata")}
     match kind:
         case "SelfSubjectReview":
             answer["status"] = {"userInfo": _info(user)}
@@ -102,7 +106,7 @@ def _info(user: UserInfo) -> Object:
 def _attributes(spec: Object) -> Attributes:
     if (path := spec.get("nonResourceAttributes")) is not None:
         return Attributes(verb=path.get("verb") or "", path=path.get("path") or "/")
-    wanted: Object = spec.get("resourceAttributes") or {}
+    wanted: Object = mapping(spec, "resourceAttributes")
     return Attributes(
         verb=wanted.get("verb") or "",
         group=wanted.get("group") or "",
@@ -125,13 +129,15 @@ def _rules_of(user: UserInfo, groups: tuple[str, ...], namespace: str, store: St
 
 
 def _binds(binding: Object, user: UserInfo, groups: tuple[str, ...]) -> bool:
-    for subject in binding.get("subjects") or []:
+    for subject in items(binding, "subjects"):
         match subject.get("kind"):
             case "User" if subject.get("name") == user.name:
                 return True
             case "Group" if subject.get("name") in groups:
                 return True
-            case "ServiceAccount" if user.name == f"system:serviceaccount:{subject.get('namespace')}:{subject.get('name')}":
+            case "ServiceAccount" if (
+                user.name == f"system:serviceaccount:{subject.get('namespace')}:{subject.get('name')}"
+            ):
                 return True
             case _:
                 continue
@@ -145,26 +151,26 @@ def _role_rules(binding: Object, namespace: str, store: Store) -> list[Object]:
         if dig(binding, "roleRef", "kind") == "Role"
         else store.get((RBAC, "clusterroles"), ("", name))
     )
-    return (role.obj.get("rules") or []) if role else []
+    return items(role.obj, "rules") if role else []
 
 
 def _rule_allows(rule: Object, wanted: Attributes) -> bool:
     if not _listed(wanted.verb, rule.get("verbs")):
         return False
     if wanted.path:
-        return any(_path_matches(pattern, wanted.path) for pattern in rule.get("nonResourceURLs") or [])
+        return any(_path_matches(pattern, wanted.path) for pattern in items(rule, "nonResourceURLs"))
     target = f"{wanted.resource}/{wanted.subresource}" if wanted.subresource else wanted.resource
-    resources: list[str] = rule.get("resources") or []
+    resources: list[str] = items(rule, "resources")
     if not _listed(wanted.group, rule.get("apiGroups")):
         return False
     if not _listed(target, resources) and not (wanted.subresource and f"*/{wanted.subresource}" in resources):
         return False
-    names: list[str] = rule.get("resourceNames") or []
+    names: list[str] = items(rule, "resourceNames")
     return not names or wanted.name in names
 
 
 def _listed(value: str, allowed: list[str] | None) -> bool:
-    return bool(allowed) and ("*" in allowed or value in allowed)
+    return allowed is not None and ("*" in allowed or value in allowed)
 
 
 def _path_matches(pattern: str, path: str) -> bool:

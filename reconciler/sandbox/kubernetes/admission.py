@@ -4,9 +4,12 @@ Service addresses, a pod's service account and priority, the default
 storage class, the labels by which a job knows its pods.
 """
 
+import base64
+from typing import Any
+
 from reconciler.sandbox.kubernetes.errors import ApiError, forbidden, invalid
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import Object, dig, namespace_of
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping, namespace_of
 from reconciler.sandbox.kubernetes.store import Store
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
@@ -55,14 +58,21 @@ class Admission:
         self._priority(spec, pod["metadata"]["name"])
         tolerations: list[Object] = spec.setdefault("tolerations", [])
         for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
-            if not any(each.get("key") in (key, None, "") and each.get("effect") in ("NoExecute", None, "") for each in tolerations):
+            if not any(
+                each.get("key") in (key, None, "") and each.get("effect") in ("NoExecute", None, "")
+                for each in tolerations
+            ):
                 tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
 
     def _priority(self, spec: Object, name: str) -> None:
         wanted = spec.get("priorityClassName")
-        classes = {each.obj["metadata"]["name"]: each.obj for each in self._store.all(("scheduling.k8s.io", "priorityclasses"))}
+        classes = {
+            each.obj["metadata"]["name"]: each.obj for each in self._store.all(("scheduling.k8s.io", "priorityclasses"))
+        }
         if wanted and wanted not in classes:
-            raise forbidden(f'pods "{name}" is forbidden: no PriorityClass with name {wanted} was found', name=name, kind="pods")
+            raise forbidden(
+                f'pods "{name}" is forbidden: no PriorityClass with name {wanted} was found', name=name, kind="pods"
+            )
         found = classes.get(wanted) or next((each for each in classes.values() if each.get("globalDefault")), None)
         if found:
             spec["priorityClassName"] = found["metadata"]["name"]
@@ -113,12 +123,14 @@ class Admission:
                 raise invalid("Service", "", name, [("spec.clusterIPs", "FieldValueInvalid", text)])
 
     def _node_ports(self, spec: Object, before: Object) -> None:
-        had = {(port["port"], port["protocol"]): port.get("nodePort") for port in before.get("ports") or []}
+        had = {(port["port"], port["protocol"]): port.get("nodePort") for port in items(before, "ports")}
         taken = {
-            port.get("nodePort") for each in self._store.all(("", "services")) for port in dig(each.obj, "spec", "ports") or []
+            port.get("nodePort")
+            for each in self._store.all(("", "services"))
+            for port in items(each.obj, "spec", "ports")
         }
         candidate = 30000
-        for port in spec.get("ports") or []:
+        for port in items(spec, "ports"):
             if port.get("nodePort"):
                 continue
             port["nodePort"] = had.get((port["port"], port["protocol"]))
@@ -144,5 +156,24 @@ def _job_selector(job: Object) -> None:
     }
     template: Object = spec["template"]
     metadata: Object = template.setdefault("metadata", {})
-    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
+    metadata["labels"] = {**mapping(metadata, "labels"), **labels}
     spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+
+
+def fold_string_data(secret: Object) -> None:
+    text: Any = secret.pop("stringData", None)
+    if text:
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in text.items()}
+        secret["data"] = {**mapping(secret, "data"), **encoded}
+
+
+def quality_of_service(pod: Object) -> str:
+    """The QoS class."""
+    resources = [mapping(each, "resources") for each in items(pod, "spec", "containers")]
+    if not any(each.get("limits") or each.get("requests") for each in resources):
+        return "BestEffort"
+    for each in resources:
+        limits = mapping(each, "limits")
+        if not {"cpu", "memory"} <= set(limits) or (each.get("requests") or limits) != limits:
+            return "Burstable"
+    return "Guaranteed"

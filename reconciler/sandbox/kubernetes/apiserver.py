@@ -6,17 +6,25 @@ reply (garbage collection, ending a namespace, establishing a CRD) waits
 in `deferred` until `settle` is called.
 """
 
-import base64
 import secrets
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from reconciler.sandbox.kubernetes import applying, crds, defaults, deletion, managers, rules, structural
-from reconciler.sandbox.kubernetes.admission import Admission
+from reconciler.sandbox.kubernetes import (
+    applying,
+    crds,
+    defaults,
+    deletion,
+    immutability,
+    managers,
+    rules,
+    structural,
+    writes,
+)
+from reconciler.sandbox.kubernetes.admission import Admission, fold_string_data, quality_of_service
 from reconciler.sandbox.kubernetes.errors import (
     ApiError,
     already_exists,
@@ -27,9 +35,10 @@ from reconciler.sandbox.kubernetes.errors import (
     not_found,
 )
 from reconciler.sandbox.kubernetes.kinds import Kind, Kinds
-from reconciler.sandbox.kubernetes.objects import Object, clone, dig, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, clone, dig, items, rfc3339
 from reconciler.sandbox.kubernetes.pod_logs import PodLogs
 from reconciler.sandbox.kubernetes.pruning import Findings, prune
+from reconciler.sandbox.kubernetes.seed import seed
 from reconciler.sandbox.kubernetes.store import Collection, Key, Store, Stored
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"
@@ -86,7 +95,8 @@ class ApiServer:
         self.places: dict[str, tuple[Collection, Key]] = {}
         self.owned: dict[str, set[tuple[Collection, Key]]] = {}
         self._admission = Admission(self.store)
-        self._seed()
+        seed(lambda group, plural, body: self._seed(self.kind(group, plural), body))
+        self.effects.clear()
 
     # ---- reading -----------------------------------------------------------------
 
@@ -127,8 +137,10 @@ class ApiServer:
         old = self.get(kind, namespace, name)
         obj, warnings, findings = self._read(kind, body, options.validation)
         if obj["metadata"].get("name", name) != name:
-            raise bad_request(f"the name of the object ({obj['metadata']['name']}) does not match the name on the URL ({name})")
-        if not obj["metadata"].get("resourceVersion") and _needs_version(kind):
+            raise bad_request(
+                f"the name of the object ({obj['metadata']['name']}) does not match the name on the URL ({name})"
+            )
+        if not obj["metadata"].get("resourceVersion") and writes.needs_version(kind):
             cause = ("metadata.resourceVersion", rules.INVALID, "Invalid value: 0: must be specified for an update")
             raise invalid(kind.kind, kind.group, name, [cause])
         return self._change(kind, old, obj, options, warnings, findings)
@@ -146,7 +158,9 @@ class ApiServer:
         self._refuse_untyped(kind, name, wanted, findings)
         metadata: Object = wanted.setdefault("metadata", {})
         if metadata.get("name", name) != name:
-            raise bad_request(f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})")
+            raise bad_request(
+                f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
+            )
         if metadata.get("managedFields"):
             raise bad_request("metadata.managedFields must be nil")
         old = self.store.get(kind.stored, (namespace, name))
@@ -201,13 +215,20 @@ class ApiServer:
         if dig(old.obj, "metadata", "deletionTimestamp"):
             raise conflict("pods/binding", "", name, f"pod {name} is being deleted, cannot be assigned to a host")
         if old.obj["spec"].get("nodeName"):
-            raise conflict("pods/binding", "", name, f'pod {name} is already assigned to node "{old.obj["spec"]["nodeName"]}"')
+            raise conflict(
+                "pods/binding", "", name, f'pod {name} is already assigned to node "{old.obj["spec"]["nodeName"]}"'
+            )
         if options.dry_run:
             return
         new: Object = clone(old.obj)
         new["spec"]["nodeName"] = node
-        condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": self._stamp(), "lastProbeTime": None}
-        others = [each for each in new["status"].get("conditions") or [] if each["type"] != "PodScheduled"]
+        condition = {
+            "type": "PodScheduled",
+            "status": "True",
+            "lastTransitionTime": self._stamp(),
+            "lastProbeTime": None,
+        }
+        others = [each for each in items(new["status"], "conditions") if each["type"] != "PodScheduled"]
         new["status"]["conditions"] = [*others, condition]
         self.commit(kind, new, old)
 
@@ -226,12 +247,12 @@ class ApiServer:
     ) -> Written:
         before = old.obj
         self._refuse_stale(kind, before, obj)
-        obj = _with_kept_parts(kind, before, obj, options.subresource)
+        obj = writes.with_kept_parts(kind, before, obj, options.subresource)
         if options.subresource != "status":
             self._complete(kind, obj, before, findings)
         elif kind.custom:
             self._validate_custom(kind, obj)
-        if _has_generation(kind) and _meaning(kind, obj) != _meaning(kind, before):
+        if writes.has_generation(kind) and writes.meaning(kind, obj) != writes.meaning(kind, before):
             obj["metadata"]["generation"] = before["metadata"].get("generation", 0) + 1
         entries = managers.entries_of(obj)
         if not applied:
@@ -239,7 +260,7 @@ class ApiServer:
                 before, obj, kind.shape, manager=options.manager, subresource=options.subresource, now=self._stamp()
             )
         same = managers.same_but_for_time(entries, managers.entries_of(before)) if applied else True
-        if same and _without_book_keeping(obj) == _without_book_keeping(before):
+        if same and writes.without_book_keeping(obj) == writes.without_book_keeping(before):
             return Written(stored=self.view(kind, old), warnings=warnings)
         if entries:
             obj["metadata"]["managedFields"] = entries
@@ -247,7 +268,7 @@ class ApiServer:
             obj["metadata"].pop("managedFields", None)
         if options.dry_run:
             return Written(stored=self.view(kind, Stored(obj)), warnings=warnings)
-        if obj["metadata"].get("deletionTimestamp") and _may_go(kind, obj):
+        if obj["metadata"].get("deletionTimestamp") and writes.may_go(kind, obj):
             return Written(stored=self.drop(kind, obj), warnings=warnings)
         return Written(stored=self.view(kind, self.commit(kind, obj, old)), warnings=warnings)
 
@@ -255,16 +276,23 @@ class ApiServer:
         """A clean copy of a body, or 400: not this kind, wrong types, unknown fields under Strict."""
         if body.get("kind", kind.kind) != kind.kind or body.get("apiVersion", kind.api_version) != kind.api_version:
             got = f"{body.get('apiVersion')}/{body.get('kind')}"
-            raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind} {kind.api_version}): {got}")
+            raise bad_request(
+                f"the object provided is unrecognized (must be of type {kind.kind} {kind.api_version}): {got}"
+            )
         obj, findings = prune(body, kind.shape, custom=kind.custom)
         if findings.mistyped and not kind.custom:
             path, expected = findings.mistyped[0]
             text = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
-            raise bad_request(f"{text}: json: cannot unmarshal into Go struct field {kind.kind}.{path} of type {expected}")
+            raise bad_request(
+                f"{text}: json: cannot unmarshal into Go struct field {kind.kind}.{path} of type {expected}"
+            )
         warnings: list[str] = []
         if findings.unknown and validation == "Strict":
             listed = ", ".join(f'unknown field "{path}"' for path in findings.unknown)
-            raise bad_request(f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: strict decoding error: {listed}')
+            raise bad_request(
+                f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
+                f"strict decoding error: {listed}"
+            )
         if findings.unknown and validation == "Warn":
             warnings = [f'unknown field "{path}"' for path in findings.unknown]
         obj["apiVersion"], obj["kind"] = kind.api_version, kind.kind
@@ -278,8 +306,8 @@ class ApiServer:
         problems = [f".{path}: field not declared in schema" for path in findings.unknown]
         problems += [f".{path}: expected {expected}" for path, expected in findings.mistyped]
         if problems:
-            text = f"failed to create typed patch object ({name}; {kind.api_version}, Kind={kind.kind}): {'; '.join(problems)}"
-            raise ApiError(500, "", text)
+            what = f"{name}; {kind.api_version}, Kind={kind.kind}"
+            raise ApiError(500, "", f"failed to create typed patch object ({what}): {'; '.join(problems)}")
 
     def _name(self, kind: Kind, namespace: str, obj: Object) -> None:
         metadata: Object = obj["metadata"]
@@ -302,8 +330,13 @@ class ApiServer:
             raise not_found("namespaces", "", namespace)
         if found.obj["metadata"].get("deletionTimestamp"):
             resource = f"{kind.plural}.{kind.group}" if kind.group else kind.plural
-            text = f'{resource} "{name}" is forbidden: unable to create new content in namespace {namespace} because it is being terminated'
-            cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated", "field": "metadata.namespace"}
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            text = f'{resource} "{name}" is forbidden: {why}'
+            cause = {
+                "reason": "NamespaceTerminating",
+                "message": f"namespace {namespace} is being terminated",
+                "field": "metadata.namespace",
+            }
             raise forbidden(text, name=name, kind=kind.plural, causes=[cause])
 
     def _fresh(self, kind: Kind, obj: Object) -> None:
@@ -314,14 +347,14 @@ class ApiServer:
         metadata.pop("deletionGracePeriodSeconds", None)
         metadata["uid"] = str(uuid.uuid4())
         metadata["creationTimestamp"] = self._stamp()
-        if _has_generation(kind):
+        if writes.has_generation(kind):
             metadata["generation"] = 1
         if "status" in kind.subresources and kind.plural != "nodes":
             obj.pop("status", None)
             if not kind.custom:
                 obj["status"] = {}
         if kind.stored == ("", "pods"):
-            obj["status"] = {"phase": "Pending", "qosClass": _quality(obj)}
+            obj["status"] = {"phase": "Pending", "qosClass": quality_of_service(obj)}
 
     def _complete(self, kind: Kind, obj: Object, before: Object | None, findings: Findings) -> None:
         """Default, admit, validate. ApiError 422 with every cause."""
@@ -330,7 +363,7 @@ class ApiServer:
             causes = list(rules.broken_metadata(kind.kind, obj["metadata"]))
             causes += structural.broken_schema(obj, kind.shape)
         else:
-            causes = _missing(obj, findings)
+            causes = rules.missing_fields(findings)
             if not causes:
                 causes = self._complete_builtin(kind, obj, before)
         if causes:
@@ -338,7 +371,7 @@ class ApiServer:
 
     def _complete_builtin(self, kind: Kind, obj: Object, before: Object | None) -> list[rules.Cause]:
         if kind.stored == ("", "secrets"):
-            _fold_string_data(obj)
+            fold_string_data(obj)
         defaults.apply_defaults(kind.group, kind.kind, obj)
         if before is None:
             self._admission.on_create(kind, obj)
@@ -351,7 +384,7 @@ class ApiServer:
             if before is not None:
                 causes += crds.broken_definition_change(before, obj)
         elif before is not None:
-            causes += rules.broken_changes(kind.kind, before, obj)
+            causes += immutability.broken_changes(kind.kind, before, obj)
         return causes
 
     def _validate_custom(self, kind: Kind, obj: Object) -> None:
@@ -450,124 +483,11 @@ class ApiServer:
         if old.obj.get("status") != status:
             self.commit(kind, {**old.obj, "metadata": dict(old.obj["metadata"]), "status": status}, old)
 
+    def _seed(self, kind: Kind, body: Object) -> None:
+        self.create(kind, "", body, WriteOptions(manager="kube-apiserver"))
+
     def _stamp(self) -> str:
         return rfc3339(self.now())
 
-    def _seed(self) -> None:
-        """What a new cluster comes with."""
-        options = WriteOptions(manager="kube-apiserver")
-        for name in ("default", "kube-system", "kube-public", "kube-node-lease"):
-            self.create(self.kind("", "namespaces"), "", {"metadata": {"name": name}}, options)
-        for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)):
-            self.create(self.kind("scheduling.k8s.io", "priorityclasses"), "", {"metadata": {"name": name}, "value": value}, options)
-        everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}, {"nonResourceURLs": ["*"], "verbs": ["*"]}]
-        self.create(self.kind(_RBAC, "clusterroles"), "", {"metadata": {"name": "cluster-admin"}, "rules": everything}, options)
-        binding: Object = {
-            "metadata": {"name": "cluster-admin"},
-            "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
-            "subjects": [{"kind": "Group", "apiGroup": _RBAC, "name": "system:masters"}],
-        }
-        self.create(self.kind(_RBAC, "clusterrolebindings"), "", binding, options)
-        self.effects.clear()
 
-
-_RBAC = "rbac.authorization.k8s.io"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
-_SERVER_METADATA = (
-    "uid", "creationTimestamp", "name", "namespace", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
-    "resourceVersion", "generateName", "selfLink",
-)  # fmt: skip
-# kinds without a generation of their own
-_NO_GENERATION = {
-    "namespaces", "nodes", "services", "configmaps", "secrets", "serviceaccounts", "events", "endpoints",
-    "persistentvolumes", "persistentvolumeclaims", "resourcequotas", "limitranges", "podtemplates",
-    "controllerrevisions", "roles", "rolebindings", "clusterroles", "clusterrolebindings", "storageclasses",
-    "csidrivers", "csinodes", "volumeattachments", "leases", "runtimeclasses", "endpointslices",
-    "horizontalpodautoscalers", "apiservices",
-}  # fmt: skip
-
-
-def _has_generation(kind: Kind) -> bool:
-    return kind.custom or kind.plural not in _NO_GENERATION
-
-
-def _needs_version(kind: Kind) -> bool:
-    return kind.custom or kind.plural in ("customresourcedefinitions", "leases", "poddisruptionbudgets")
-
-
-def _meaning(kind: Kind, obj: Object) -> Object:
-    """What a change of bumps the generation."""
-    ignored = {"metadata", "status", "apiVersion"} if "status" in kind.subresources or not kind.custom else {"metadata", "apiVersion"}
-    return {key: value for key, value in obj.items() if key not in ignored}
-
-
-def _with_kept_parts(kind: Kind, before: Object, obj: Object, subresource: str) -> Object:
-    """The new object with the parts that this endpoint may not write."""
-    live: Object = before["metadata"]
-    if subresource == "status":
-        metadata = dict(live)
-        if "managedFields" in obj["metadata"]:
-            metadata["managedFields"] = obj["metadata"]["managedFields"]
-        kept = {**before, "apiVersion": obj["apiVersion"], "metadata": metadata}
-        if "status" in obj:
-            kept["status"] = obj["status"]
-        else:
-            kept.pop("status", None)
-        return kept
-    if "status" in kind.subresources:
-        obj.pop("status", None)
-        if "status" in before:
-            obj["status"] = before["status"]
-    metadata = obj["metadata"]
-    for key in _SERVER_METADATA:
-        if key in live:
-            metadata[key] = live[key]
-        else:
-            metadata.pop(key, None)
-    return obj
-
-
-def _without_book_keeping(obj: Object) -> Object:
-    metadata = {key: value for key, value in obj["metadata"].items() if key not in ("managedFields", "resourceVersion")}
-    return {**obj, "metadata": metadata, "apiVersion": ""}
-
-
-def _may_go(kind: Kind, obj: Object) -> bool:
-    """A deleted object goes with its last finalizer; a pod not before its grace period, a namespace not before its content."""
-    if obj["metadata"].get("finalizers"):
-        return False
-    if kind.stored == ("", "pods") and obj["metadata"].get("deletionGracePeriodSeconds"):
-        return False
-    return kind.stored != ("", "namespaces") or not dig(obj, "spec", "finalizers")
-
-
-def _missing(obj: Object, findings: Findings) -> list[rules.Cause]:
-    """Required fields that are absent; a status is never asked for them."""
-    causes: list[rules.Cause] = []
-    for path, name in findings.missing:
-        if path.split(".")[0] in ("status", "metadata") or (name, path) in _FILLED_LATER:
-            continue
-        causes.append((f"{path}.{name}" if path else name, rules.REQUIRED, "Required value"))
-    return causes
-
-
-_FILLED_LATER = {("apiGroup", "roleRef"), ("kind", "subjects"), ("metadata", "")}
-
-
-def _fold_string_data(secret: Object) -> None:
-    text: Any = secret.pop("stringData", None)
-    if text:
-        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in text.items()}
-        secret["data"] = {**(secret.get("data") or {}), **encoded}
-
-
-def _quality(pod: Object) -> str:
-    containers = dig(pod, "spec", "containers") or []
-    resources = [each.get("resources") or {} for each in containers if isinstance(each, dict)]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    if not any(each.get("limits") or each.get("requests") for each in resources):  # pyright: ignore[reportUnknownMemberType]
-        return "BestEffort"
-    guaranteed = all(
-        {"cpu", "memory"} <= set(each.get("limits") or {}) and (each.get("requests") or each["limits"]) == each["limits"]  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-        for each in resources  # pyright: ignore[reportUnknownVariableType]
-    )
-    return "Guaranteed" if guaranteed else "Burstable"

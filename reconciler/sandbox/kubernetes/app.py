@@ -114,7 +114,9 @@ class App:
             raise no_such_path()
         if kind.verbs == ("create",):
             if request.method != "POST" or user is None:
-                raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+                raise ApiError(
+                    405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+                )
             body = {"apiVersion": kind.api_version, "kind": kind.kind, **request.json()}
             return Reply(status=201, body=encode(review(kind.kind, body, user, self._allows)))
         return answer(self.api, kind, request)
@@ -216,7 +218,15 @@ class App:
         self.settle_soon()
         if record is None or self._on_request is None:
             return
-        name = "" if fault is None else f"drop {fault.drop}" if fault.drop else f"status {fault.status}" if fault.status else "delay"
+        name = (
+            ""
+            if fault is None
+            else f"drop {fault.drop}"
+            if fault.drop
+            else f"status {fault.status}"
+            if fault.status
+            else "delay"
+        )
         done = replace(record, status=status, effects=effects, seconds=time.perf_counter() - started, fault=name)
         self._on_request(done)
 

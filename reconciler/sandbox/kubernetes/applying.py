@@ -11,7 +11,15 @@ from reconciler.sandbox.kubernetes.shapes import ANYTHING, Shape
 
 
 def applied(
-    live: Object, wanted: Object, shape: Shape, *, manager: str, force: bool, subresource: str, now: str, has_status: bool
+    live: Object,
+    wanted: Object,
+    shape: Shape,
+    *,
+    manager: str,
+    force: bool,
+    subresource: str,
+    now: str,
+    has_status: bool,
 ) -> Object:
     """`live` after `wanted` was applied, with its managedFields. ApiError 409 names every conflicting field.
 
@@ -47,7 +55,8 @@ def _wanted_fields(wanted: Object, shape: Shape, subresource: str, has_status: b
         return ownership.owned_fields(wanted, shape, but="status" if has_status else "")
     except KeyError as error:
         kind, name = wanted.get("kind"), wanted["metadata"].get("name")
-        text = f"failed to create typed patch object ({name}; {kind}): associative list with keys has an element that omits key field {error}"
+        why = f"associative list with keys has an element that omits key field {error}"
+        text = f"failed to create typed patch object ({name}; {kind}): {why}"
         raise ApiError(500, "", text) from error
 
 
@@ -146,7 +155,10 @@ def _merge_items(live: list[Any], wanted: list[Any], shape: Shape) -> list[Any]:
 
 
 def _remove(tree: Any, gone: Fields, needed: Fields, shape: Shape) -> Any:
-    """`tree` without the members of `gone`. An item of a list goes whole, with its defaults, unless somebody needs a part."""
+    """`tree` without the members of `gone`.
+
+    An item of a list goes whole, with its defaults, unless somebody needs a part of it.
+    """
     items = ownership.children(tree, shape)
     if items is None:
         return tree

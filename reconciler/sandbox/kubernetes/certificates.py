@@ -49,9 +49,7 @@ def make_certificates(directory: Path) -> Certificates:
     certificate_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     key_file.touch(mode=0o600)
     key_file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     ca_pem = ca.public_bytes(serialization.Encoding.PEM).decode()
     return Certificates(ca_pem=ca_pem, certificate=certificate_file, key=key_file)

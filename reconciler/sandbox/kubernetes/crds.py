@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import Object, dig
+from reconciler.sandbox.kubernetes.objects import Object, dig, is_map, items, mapping
 from reconciler.sandbox.kubernetes.rules import INVALID, REQUIRED, Cause
 from reconciler.sandbox.kubernetes.shapes import Shape
 from reconciler.sandbox.kubernetes.structural import custom_shape
@@ -12,13 +12,17 @@ from reconciler.sandbox.kubernetes.structural import custom_shape
 def broken_definition(crd: Object) -> Iterator[Cause]:
     """Rules of the definition itself."""
     spec: Object = crd["spec"]
-    names: Object = spec.get("names") or {}
+    names: Object = mapping(spec, "names")
     wanted = f"{names.get('plural')}.{spec.get('group')}"
     if crd["metadata"]["name"] != wanted:
-        yield "metadata.name", INVALID, f'Invalid value: "{crd["metadata"]["name"]}": must be spec.names.plural+"."+spec.group'
+        yield (
+            "metadata.name",
+            INVALID,
+            f'Invalid value: "{crd["metadata"]["name"]}": must be spec.names.plural+"."+spec.group',
+        )
     if spec.get("scope") not in ("Namespaced", "Cluster"):
         yield "spec.scope", REQUIRED, "Required value"
-    versions: list[Object] = spec.get("versions") or []
+    versions: list[Object] = items(spec, "versions")
     if sum(bool(version.get("storage")) for version in versions) != 1:
         yield "spec.versions", INVALID, "Invalid value: must have exactly one version marked as storage version"
     for index, version in enumerate(versions):
@@ -52,7 +56,7 @@ def served_kinds(crd: Object) -> Iterator[Kind]:
             kind=names["kind"],
             namespaced=spec["scope"] == "Namespaced",
             short_names=tuple(names.get("shortNames") or ()),
-            subresources=frozenset(version.get("subresources") or {}),
+            subresources=frozenset(mapping(version, "subresources")),
             categories=tuple(names.get("categories") or ()),
             shape=_shape(version),
             custom=True,
@@ -79,7 +83,7 @@ def established(crd: Object, now: str) -> Object:
         )
     ]
     stored = [version["name"] for version in spec["versions"] if version.get("storage")]
-    before: list[str] = dig(crd, "status", "storedVersions") or []
+    before: list[str] = items(crd, "status", "storedVersions")
     return {
         "acceptedNames": spec["names"],
         "conditions": dig(crd, "status", "conditions") or conditions,
@@ -105,16 +109,15 @@ def _shape(version: Object) -> Shape:
 
 
 def _not_structural(schema: Object, path: str) -> Iterator[Cause]:
-    for name, child in (schema.get("properties") or {}).items():
+    for name, child in mapping(schema, "properties").items():
         here = f"{path}.properties[{name}]"
-        if not isinstance(child, dict):
+        if not is_map(child):
             yield here, INVALID, "Invalid value: must be a schema"
             continue
-        loose = child.get("x-kubernetes-preserve-unknown-fields") or child.get("x-kubernetes-int-or-string")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if not child.get("type") and not loose:  # pyright: ignore[reportUnknownMemberType]
+        loose = child.get("x-kubernetes-preserve-unknown-fields") or child.get("x-kubernetes-int-or-string")
+        if not child.get("type") and not loose:
             yield f"{here}.type", REQUIRED, "Required value: must not be empty for specified object fields"
-        if child.get("type") == "array" and "items" not in child:  # pyright: ignore[reportUnknownMemberType]
+        if child.get("type") == "array" and "items" not in child:
             yield f"{here}.items", REQUIRED, "Required value: must be specified"
-        yield from _not_structural(child, here)  # pyright: ignore[reportUnknownArgumentType]
-        if isinstance(child.get("items"), dict):  # pyright: ignore[reportUnknownMemberType]
-            yield from _not_structural(child["items"], f"{here}.items")  # pyright: ignore[reportUnknownArgumentType]
+        yield from _not_structural(child, here)
+        yield from _not_structural(mapping(child, "items"), f"{here}.items")

@@ -7,7 +7,7 @@ back with its default, as it does on the real server.
 from collections.abc import Callable
 from typing import Any
 
-from reconciler.sandbox.kubernetes.objects import Object
+from reconciler.sandbox.kubernetes.objects import Object, is_map, items, mapping
 
 
 def apply_defaults(group: str, kind: str, obj: Object) -> None:
@@ -28,12 +28,12 @@ def pod_spec_defaults(spec: Object) -> None:
     spec.setdefault("securityContext", {})
     if "serviceAccountName" in spec:
         spec["serviceAccount"] = spec["serviceAccountName"]
-    for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
+    for container in [*items(spec, "initContainers"), *items(spec, "containers")]:
         _container(container)
         if spec.get("hostNetwork"):
-            for port in container.get("ports") or []:
+            for port in items(container, "ports"):
                 port.setdefault("hostPort", port.get("containerPort"))
-    for volume in spec.get("volumes") or []:
+    for volume in items(spec, "volumes"):
         _volume(volume)
 
 
@@ -57,16 +57,16 @@ def _container(container: Object) -> None:
         requests: Object = resources.setdefault("requests", {})
         for name, amount in limits.items():
             requests.setdefault(name, amount)
-    for port in container.get("ports") or []:
+    for port in items(container, "ports"):
         _set(port, protocol="TCP")
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe := container.get(name):
             _probe(probe)
-    for hook in (container.get("lifecycle") or {}).values():
-        if isinstance(hook, dict) and "httpGet" in hook:
+    for hook in mapping(container, "lifecycle").values():
+        if is_map(hook) and "httpGet" in hook:
             _set(hook["httpGet"], path="/", scheme="HTTP")
-    for variable in container.get("env") or []:
-        if reference := (variable.get("valueFrom") or {}).get("fieldRef"):
+    for variable in items(container, "env"):
+        if reference := mapping(variable, "valueFrom").get("fieldRef"):
             _set(reference, apiVersion="v1")
 
 
@@ -88,22 +88,19 @@ def _volume(volume: Object) -> None:
         _set(volume["hostPath"], type="")
     if isinstance(volume.get("ephemeral"), dict):
         _set(volume["ephemeral"].get("volumeClaimTemplate", {}).get("spec", {}), volumeMode="Filesystem")
-    for source in (volume.get("projected") or {}).get("sources") or []:
+    for source in items(mapping(volume, "projected"), "sources"):
         if "serviceAccountToken" in source:
             _set(source["serviceAccountToken"], expirationSeconds=3600)
-        for item in (source.get("downwardAPI") or {}).get("items") or []:
+        for item in items(mapping(source, "downwardAPI"), "items"):
             if "fieldRef" in item:
                 _set(item["fieldRef"], apiVersion="v1")
 
 
 def _template(spec: Object) -> None:
     template = spec.get("template")
-    if isinstance(template, dict):
-        metadata: Object = template.setdefault("metadata", {})  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        metadata.setdefault("creationTimestamp", None)
-        if metadata["creationTimestamp"] is None:
-            del metadata["creationTimestamp"]
-        if isinstance(template.get("spec"), dict):  # pyright: ignore[reportUnknownMemberType]
+    if is_map(template):
+        template.setdefault("metadata", {})
+        if is_map(template.get("spec")):
             pod_spec_defaults(template["spec"])
 
 
@@ -146,7 +143,7 @@ def _stateful_set(obj: Object) -> None:
     if strategy["type"] == "RollingUpdate":
         _set(strategy.setdefault("rollingUpdate", {}), partition=0)
     _set(spec.setdefault("persistentVolumeClaimRetentionPolicy", {}), whenDeleted="Retain", whenScaled="Retain")
-    for claim in spec.get("volumeClaimTemplates") or []:
+    for claim in items(spec, "volumeClaimTemplates"):
         _set(claim, apiVersion="v1", kind="PersistentVolumeClaim", status={"phase": "Pending"})
         _set(claim["spec"], volumeMode="Filesystem")
     _template(spec)
@@ -175,7 +172,7 @@ def _cron_job(obj: Object) -> None:
     spec: Object = obj["spec"]
     _set(spec, concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)
     if isinstance(spec.get("jobTemplate"), dict):
-        template: Object = spec["jobTemplate"].get("spec") or {}
+        template: Object = mapping(spec["jobTemplate"], "spec")
         _template(template)
 
 
@@ -185,7 +182,7 @@ def _service(obj: Object) -> None:
     if spec["sessionAffinity"] == "ClientIP":
         config: Object = spec.setdefault("sessionAffinityConfig", {})
         _set(config.setdefault("clientIP", {}), timeoutSeconds=10800)
-    for port in spec.get("ports") or []:
+    for port in items(spec, "ports"):
         _set(port, protocol="TCP")
         if port.get("targetPort") in (None, 0, ""):
             port["targetPort"] = port.get("port")
@@ -207,7 +204,7 @@ def _persistent_volume(obj: Object) -> None:
 
 def _claim(obj: Object) -> None:
     _set(obj["spec"], volumeMode="Filesystem")
-    resources: Object = obj["spec"].get("resources") or {}
+    resources: Object = mapping(obj["spec"], "resources")
     if limits := resources.get("limits"):
         requests: Object = resources.setdefault("requests", {})
         for name, amount in limits.items():
@@ -222,7 +219,10 @@ def _secret(obj: Object) -> None:
 def _namespace(obj: Object) -> None:
     _set(obj.setdefault("spec", {}), finalizers=["kubernetes"])
     _set(obj.setdefault("status", {}), phase="Active")
-    obj["metadata"]["labels"] = {**(obj["metadata"].get("labels") or {}), "kubernetes.io/metadata.name": obj["metadata"]["name"]}
+    obj["metadata"]["labels"] = {
+        **mapping(obj["metadata"], "labels"),
+        "kubernetes.io/metadata.name": obj["metadata"]["name"],
+    }
 
 
 def _storage_class(obj: Object) -> None:
@@ -244,8 +244,8 @@ def _csi_driver(obj: Object) -> None:
 
 def _role_binding(obj: Object) -> None:
     group = "rbac.authorization.k8s.io"
-    _set(obj.get("roleRef") or {}, apiGroup=group)
-    for subject in obj.get("subjects") or []:
+    _set(mapping(obj, "roleRef"), apiGroup=group)
+    for subject in items(obj, "subjects"):
         if subject.get("kind") in ("User", "Group"):
             _set(subject, apiGroup=group)
 
@@ -256,12 +256,12 @@ def _autoscaler(obj: Object) -> None:
     cpu = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
     _set(spec, metrics=[cpu])
     for direction in ("scaleUp", "scaleDown"):
-        if rules := (spec.get("behavior") or {}).get(direction):
+        if rules := mapping(spec, "behavior").get(direction):
             _set(rules, selectPolicy="Max")
 
 
 def _webhooks(obj: Object) -> None:
-    for webhook in obj.get("webhooks") or []:
+    for webhook in items(obj, "webhooks"):
         _set(
             webhook,
             failurePolicy="Fail",
@@ -274,15 +274,15 @@ def _webhooks(obj: Object) -> None:
             _set(webhook, reinvocationPolicy="Never")
         if service := webhook.get("clientConfig", {}).get("service"):
             _set(service, port=443)
-        for rule in webhook.get("rules") or []:
+        for rule in items(webhook, "rules"):
             _set(rule, scope="*")
 
 
 def _network_policy(obj: Object) -> None:
     spec: Object = obj.setdefault("spec", {})
     _set(spec, policyTypes=["Ingress", "Egress"] if "egress" in spec else ["Ingress"])
-    for rule in [*(spec.get("ingress") or []), *(spec.get("egress") or [])]:
-        for port in rule.get("ports") or []:
+    for rule in [*items(spec, "ingress"), *items(spec, "egress")]:
+        for port in items(rule, "ports"):
             _set(port, protocol="TCP")
 
 
@@ -296,7 +296,7 @@ def _node(obj: Object) -> None:
 
 def _custom_resource_definition(obj: Object) -> None:
     spec: Object = obj["spec"]
-    names: Object = spec.get("names") or {}
+    names: Object = mapping(spec, "names")
     if kind := names.get("kind"):
         _set(names, listKind=f"{kind}List", singular=str(kind).lower())
     _set(spec.setdefault("conversion", {}), strategy="None")

@@ -7,11 +7,12 @@ moment after the reply) is put on the server's `deferred` queue.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request, conflict
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import Object, clone, dig, name_of, namespace_of, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, clone, dig, items, mapping, name_of, namespace_of, rfc3339
 from reconciler.sandbox.kubernetes.store import Collection, Key, Stored
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class DeleteOptions:
 
     @classmethod
     def read(cls, body: Object, query: dict[str, str]) -> DeleteOptions:
-        preconditions: Object = body.get("preconditions") or {}
+        preconditions: Object = mapping(body, "preconditions")
         propagation = query.get("propagationPolicy") or body.get("propagationPolicy") or ""
         if propagation not in ("", ORPHAN, BACKGROUND, FOREGROUND):
             raise bad_request(f"propagationPolicy: Unsupported value: {propagation!r}")
@@ -46,7 +47,7 @@ class DeleteOptions:
             grace=None if grace is None else int(grace),
             uid=preconditions.get("uid") or "",
             resource_version=preconditions.get("resourceVersion") or "",
-            dry_run=query.get("dryRun") == "All" or "All" in (body.get("dryRun") or []),
+            dry_run=query.get("dryRun") == "All" or "All" in items(body, "dryRun"),
         )
 
 
@@ -66,12 +67,12 @@ def delete(api: ApiServer, kind: Kind, namespace: str, name: str, options: Delet
     if kind.stored == ("", "namespaces"):
         waits = True
         if first:
-            new["status"] = {**(new.get("status") or {}), "phase": "Terminating"}
+            new["status"] = {**mapping(new, "status"), "phase": "Terminating"}
             api.deferred.append(lambda: _empty_namespace(api, name))
     if kind.plural == "customresourcedefinitions":
         waits = True
         if first:
-            metadata["finalizers"] = [*(metadata.get("finalizers") or []), _CRD_FINALIZER]
+            metadata["finalizers"] = [*items(metadata, "finalizers"), _CRD_FINALIZER]
             api.deferred.append(lambda: _empty_definition(api, name))
     if not waits:
         return api.drop(kind, new), True
@@ -107,11 +108,11 @@ def after_drop(api: ApiServer, kind: Kind, obj: Object) -> None:
     uid = obj["metadata"]["uid"]
     api.places.pop(uid, None)
     for dependant in sorted(api.owned.pop(uid, ())):
-        api.deferred.append(lambda at=dependant: _collect(api, *at))
-    for owner in obj["metadata"].get("ownerReferences") or []:
+        api.deferred.append(partial(_collect, api, *dependant))
+    for owner in items(obj["metadata"], "ownerReferences"):
         api.owned.get(owner["uid"], set()).discard((kind.stored, (namespace_of(obj), name_of(obj))))
         if owner["uid"] in api.places:
-            api.deferred.append(lambda uid=owner["uid"]: _finish_foreground(api, uid))
+            api.deferred.append(partial(_finish_foreground, api, owner["uid"]))
     namespace = namespace_of(obj)
     if namespace:
         found = api.store.get(("", "namespaces"), ("", namespace))
@@ -134,7 +135,9 @@ def _check_preconditions(kind: Kind, obj: Object, options: DeleteOptions) -> Non
 
 def _refuse_protected(kind: Kind, name: str) -> None:
     if kind.stored == ("", "namespaces") and name in ("default", "kube-system", "kube-public"):
-        raise ApiError(403, "Forbidden", f'namespaces "{name}" is forbidden: this namespace may not be deleted', name=name)
+        raise ApiError(
+            403, "Forbidden", f'namespaces "{name}" is forbidden: this namespace may not be deleted', name=name
+        )
 
 
 def _add_finalizer(kind: Kind, metadata: Object, options: DeleteOptions) -> bool:
@@ -142,7 +145,7 @@ def _add_finalizer(kind: Kind, metadata: Object, options: DeleteOptions) -> bool
     if not policy:
         # batch/v1 jobs, alone among the kinds, keep their pods unless told otherwise
         policy = ORPHAN if kind.stored == ("batch", "jobs") else BACKGROUND
-    has: list[str] = metadata.get("finalizers") or []
+    has: list[str] = items(metadata, "finalizers")
     wanted = [each for each in has if each not in _FINALIZERS.values()]
     if policy in _FINALIZERS:
         wanted.append(_FINALIZERS[policy])
@@ -167,7 +170,7 @@ def _grace(kind: Kind, obj: Object, options: DeleteOptions) -> int:
 
 
 def _schedule_finalizers(api: ApiServer, kind: Kind, obj: Object) -> None:
-    finalizers: list[str] = obj["metadata"].get("finalizers") or []
+    finalizers: list[str] = items(obj["metadata"], "finalizers")
     uid = obj["metadata"]["uid"]
     if "orphan" in finalizers:
         api.deferred.append(lambda: _orphan(api, kind, uid))
@@ -181,7 +184,7 @@ def _collect(api: ApiServer, collection: Collection, key: Key) -> None:
     kind = api.kinds.stored(*collection)
     if found is None or kind is None:
         return
-    owners: list[Object] = found.obj["metadata"].get("ownerReferences") or []
+    owners: list[Object] = items(found.obj["metadata"], "ownerReferences")
     alive = [owner for owner in owners if _is_alive(api, owner, key[0])]
     if len(alive) == len(owners):
         return
@@ -214,7 +217,7 @@ def _dependants(api: ApiServer, uid: str) -> list[tuple[Kind, Stored]]:
         kind = api.kinds.stored(*collection)
         if stored is None or kind is None:
             continue
-        if any(owner["uid"] == uid for owner in stored.obj["metadata"].get("ownerReferences") or []):
+        if any(owner["uid"] == uid for owner in items(stored.obj["metadata"], "ownerReferences")):
             found.append((kind, stored))
     return found
 
@@ -248,12 +251,14 @@ def _start_foreground(api: ApiServer, uid: str) -> None:
 
 def _finish_foreground(api: ApiServer, uid: str) -> None:
     owner = _owner(api, uid)
-    if owner is None or "foregroundDeletion" not in (owner[1].obj["metadata"].get("finalizers") or []):
+    if owner is None or "foregroundDeletion" not in items(owner[1].obj["metadata"], "finalizers"):
         return
     blocking = [
         stored
         for _, stored in _dependants(api, uid)
-        if any(each["uid"] == uid and each.get("blockOwnerDeletion") for each in stored.obj["metadata"]["ownerReferences"])
+        if any(
+            each["uid"] == uid and each.get("blockOwnerDeletion") for each in stored.obj["metadata"]["ownerReferences"]
+        )
     ]
     if not blocking:
         _take_finalizer(api, uid, "foregroundDeletion")
@@ -265,7 +270,7 @@ def _take_finalizer(api: ApiServer, uid: str, finalizer: str) -> None:
         return
     kind, stored = found
     new: Object = clone(stored.obj)
-    left = [each for each in new["metadata"].get("finalizers") or [] if each != finalizer]
+    left = [each for each in items(new["metadata"], "finalizers") if each != finalizer]
     if left:
         new["metadata"]["finalizers"] = left
         api.commit(kind, new, stored)

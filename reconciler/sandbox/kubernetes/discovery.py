@@ -102,7 +102,7 @@ def _subresource(kind: Kind, name: str) -> Object:
 
 
 def _openapi(group: str, version_: str, kinds: Kinds) -> Object | None:
-    """Enough for kubectl to see that fields are validated and dry runs possible; it ships the built-in schemas itself."""
+    """Enough for kubectl to see that fields are validated and dry runs possible."""
     found = kinds.in_version(group, version_)
     if not found:
         return None

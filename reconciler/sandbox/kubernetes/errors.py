@@ -1,15 +1,15 @@
 """What the API answers when it does not do what was asked: a metav1.Status.
 
-    ApiError          code, reason, message, details
-      bad_request     400  the body or a parameter cannot be read
-      unauthorized    401
-      forbidden       403
-      not_found       404
-      conflict        409  stale resourceVersion, failed precondition, field managers
-      already_exists  409
-      expired         410  a watch or a page from before the compaction
-      too_many        429  an eviction that a disruption budget holds back
-      invalid         422  understood, but against the rules
+ApiError          code, reason, message, details
+  bad_request     400  the body or a parameter cannot be read
+  unauthorized    401
+  forbidden       403
+  not_found       404
+  conflict        409  stale resourceVersion, failed precondition, field managers
+  already_exists  409
+  expired         410  a watch or a page from before the compaction
+  too_many        429  an eviction that a disruption budget holds back
+  invalid         422  understood, but against the rules
 """
 
 from collections.abc import Iterable
@@ -49,7 +49,9 @@ def bad_request(message: str) -> ApiError:
 
 
 def not_found(resource: str, group: str, name: str) -> ApiError:
-    return ApiError(404, "NotFound", f'{qualified(resource, group)} "{name}" not found', name=name, group=group, kind=resource)
+    return ApiError(
+        404, "NotFound", f'{qualified(resource, group)} "{name}" not found', name=name, group=group, kind=resource
+    )
 
 
 def no_such_path() -> ApiError:

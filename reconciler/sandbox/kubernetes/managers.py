@@ -4,14 +4,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from reconciler.sandbox.kubernetes import ownership
-from reconciler.sandbox.kubernetes.objects import Object
+from reconciler.sandbox.kubernetes.objects import Object, items
 from reconciler.sandbox.kubernetes.ownership import Fields
 from reconciler.sandbox.kubernetes.shapes import Shape
 
 Entry = dict[str, Any]
 
 
-def after_update(old: Object | None, new: Object, shape: Shape, *, manager: str, subresource: str, now: str) -> list[Entry]:
+def after_update(
+    old: Object | None, new: Object, shape: Shape, *, manager: str, subresource: str, now: str
+) -> list[Entry]:
     """The entries after a plain write: what changed is the writer's now and nobody else's."""
     entries = entries_of(old) if old else []
     changed, removed = ownership.changed_fields(old or {}, new, shape)
@@ -58,16 +60,15 @@ def entry_for(obj: Object, *, manager: str, operation: str, subresource: str, no
 
 
 def entries_of(obj: Object) -> list[Entry]:
-    entries: list[Entry] = obj["metadata"].get("managedFields") or []
+    entries: list[Entry] = items(obj["metadata"], "managedFields")
     return entries
 
 
 def same_manager(entry: Entry, manager: str, operation: str, subresource: str) -> bool:
-    return (
-        entry["manager"] == manager
-        and entry["operation"] == operation
-        and entry.get("subresource", "") == subresource
+    same: bool = (
+        entry["manager"] == manager and entry["operation"] == operation and entry.get("subresource", "") == subresource
     )
+    return same
 
 
 def same_but_for_time(a: list[Entry], b: list[Entry]) -> bool:

@@ -29,6 +29,18 @@ def dig(tree: Any, *path: str) -> Any:
     return tree  # pyright: ignore[reportUnknownVariableType]
 
 
+def items(tree: Any, *path: str) -> list[Any]:
+    """The list under `path`; empty where there is none."""
+    found = dig(tree, *path)
+    return found if is_list(found) else []
+
+
+def mapping(tree: Any, *path: str) -> Object:
+    """The map under `path`; empty where there is none."""
+    found = dig(tree, *path)
+    return found if is_map(found) else {}
+
+
 def clone(tree: Any) -> Any:
     """A deep copy of a JSON tree; quicker than copy.deepcopy by an order of magnitude."""
     if type(tree) is dict:

@@ -144,15 +144,14 @@ _KEY_DEFAULTS = {"protocol": "TCP"}
 
 
 def _fields(value: Any, shape: Shape) -> Fields:
-    kind = type(value)
-    if kind is dict:
+    if is_map(value):
         if not value or (shape.atomic and shape.type != s.ANY):
             return {}
         named, other = (shape.fields, ANYTHING) if shape.type == s.OBJECT else (None, shape.element or ANYTHING)
         if named is None:
             return {f"f:{key}": _fields(child, other) for key, child in value.items()}
         return {f"f:{key}": _fields(child, named.get(key, ANYTHING)) for key, child in value.items()}
-    if kind is list and value and not shape.atomic and shape.type == s.LIST:
+    if is_list(value) and value and not shape.atomic and shape.type == s.LIST:
         items: Fields = {}
         element = shape.element or ANYTHING
         for item in value:
@@ -219,9 +218,9 @@ def children(value: Any, shape: Shape) -> dict[str, tuple[Any, Shape]] | None:
 
 def _union_node(a: Fields, b: Fields) -> Fields:
     member = is_member(a) or is_member(b)
-    merged = union(a, b)
+    merged = dict(union(a, b))
     if member and merged and "." not in merged:
-        merged = {".": {}, **merged}
+        merged["."] = {}
     return merged
 
 

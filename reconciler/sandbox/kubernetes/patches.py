@@ -4,7 +4,7 @@ from typing import Any
 
 from reconciler.sandbox.kubernetes import shapes as s
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request
-from reconciler.sandbox.kubernetes.objects import Object, clone, is_list, is_map
+from reconciler.sandbox.kubernetes.objects import Object, clone, is_list, is_map, items
 from reconciler.sandbox.kubernetes.shapes import ANYTHING, Shape
 
 MAX_JSON_PATCH_OPERATIONS = 10_000
@@ -37,14 +37,16 @@ def json_patch(tree: Object, operations: Any) -> Object:
             document = _operate(document, operation)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             text = f"{operation['op']} operation does not apply: doc is missing path: {operation['path']}: {error}"
-            raise ApiError(422, "Invalid", "the server rejected our request due to an error in our request: " + text) from error
+            raise ApiError(
+                422, "Invalid", "the server rejected our request due to an error in our request: " + text
+            ) from error
     if not is_map(document):
         raise bad_request("a JSON patch may not replace the object by something else")
     return document
 
 
 def strategic_merge(tree: Any, patch: Any, shape: Shape) -> Any:
-    """Kubernetes' own: lists with a merge key merge by it; `$patch`, `$retainKeys` and `$deleteFromPrimitiveList` work."""
+    """Kubernetes' own: lists with a merge key merge by it. Knows `$patch`, `$retainKeys`, `$deleteFrom…`."""
     if is_map(patch):
         return _strategic_map(tree, patch, shape)
     if is_list(patch):
@@ -129,7 +131,7 @@ def _strategic_map(tree: Any, patch: Object, shape: Shape) -> Any:
     for key, value in patch.items():
         if key.startswith("$deleteFromPrimitiveList/"):
             name = key.split("/", 1)[1]
-            merged[name] = [item for item in merged.get(name) or [] if item not in value]
+            merged[name] = [item for item in items(merged, name) if item not in value]
         elif key.startswith("$"):
             continue
         elif value is None:
@@ -147,7 +149,8 @@ def _strategic_list(tree: Any, patch: list[Any], shape: Shape) -> list[Any]:
         return old + [item for item in patch if item not in old]
     key, element = shape.patch_key, shape.element or ANYTHING
     if not key or element.type != s.OBJECT:
-        return clone(patch)
+        replaced: list[Any] = clone(patch)
+        return replaced
     merged = {item.get(key): item for item in old}
     for item in patch:
         if not is_map(item) or key not in item:

@@ -1,11 +1,11 @@
-"""The few protobuf bodies that kubectl's typed clients send (create namespace, secret, config map …, drain, auth can-i)."""
+"""The few protobuf bodies that kubectl's typed clients send: new namespace, secret, config map; drain; auth can-i."""
 
 import base64
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from reconciler.sandbox.kubernetes.errors import ApiError
-from reconciler.sandbox.kubernetes.objects import Object
+from reconciler.sandbox.kubernetes.objects import Object, is_list, mapping
 
 MAGIC = b"k8s\0"
 
@@ -18,13 +18,16 @@ _OWNER: Schema = {
 }  # fmt: skip
 _METADATA: Schema = {
     1: ("name", "text"), 2: ("generateName", "text"), 3: ("namespace", "text"), 5: ("uid", "text"),
-    6: ("resourceVersion", "text"), 11: ("labels", "map"), 12: ("annotations", "map"), 13: ("ownerReferences", [_OWNER]),
+    6: ("resourceVersion", "text"), 11: ("labels", "map"), 12: ("annotations", "map"),
+    13: ("ownerReferences", [_OWNER]),
     14: ("finalizers", ["text"]),
 }  # fmt: skip
 _ATTRIBUTES: Schema = {
-    1: ("namespace", "text"), 2: ("verb", "text"), 3: ("group", "text"), 4: ("version", "text"), 5: ("resource", "text"),
+    1: ("namespace", "text"), 2: ("verb", "text"), 3: ("group", "text"), 4: ("version", "text"),
+    5: ("resource", "text"),
     6: ("subresource", "text"), 7: ("name", "text"),
 }  # fmt: skip
+_PATH: Schema = {1: ("path", "text"), 2: ("verb", "text")}
 _PRECONDITIONS: Schema = {1: ("uid", "text"), 2: ("resourceVersion", "text")}
 _DELETE: Schema = {
     1: ("gracePeriodSeconds", "number"), 2: ("preconditions", _PRECONDITIONS), 4: ("propagationPolicy", "text"),
@@ -33,7 +36,9 @@ _DELETE: Schema = {
 _KINDS: dict[str, Schema] = {
     "Namespace": {1: ("metadata", _METADATA)},
     "ServiceAccount": {1: ("metadata", _METADATA)},
-    "ConfigMap": {1: ("metadata", _METADATA), 2: ("data", "map"), 3: ("binaryData", "bytes map"), 4: ("immutable", "flag")},
+    "ConfigMap": {
+        1: ("metadata", _METADATA), 2: ("data", "map"), 3: ("binaryData", "bytes map"), 4: ("immutable", "flag"),
+    },
     "Secret": {
         1: ("metadata", _METADATA), 2: ("data", "bytes map"), 3: ("type", "text"), 4: ("stringData", "map"),
         5: ("immutable", "flag"),
@@ -43,7 +48,7 @@ _KINDS: dict[str, Schema] = {
     "SelfSubjectReview": {1: ("metadata", _METADATA)},
     "SelfSubjectAccessReview": {
         1: ("metadata", _METADATA),
-        2: ("spec", {1: ("resourceAttributes", _ATTRIBUTES), 2: ("nonResourceAttributes", {1: ("path", "text"), 2: ("verb", "text")})}),
+        2: ("spec", {1: ("resourceAttributes", _ATTRIBUTES), 2: ("nonResourceAttributes", _PATH)}),
     },
 }  # fmt: skip
 
@@ -51,7 +56,7 @@ _KINDS: dict[str, Schema] = {
 def decode(raw: bytes) -> Object:
     """A body that starts with MAGIC. ApiError 415 for a kind not in the table."""
     envelope = _message(raw[4:], {1: ("type", {1: ("apiVersion", "text"), 2: ("kind", "text")}), 2: ("raw", "bytes")})
-    meta: Object = envelope.get("type") or {}
+    meta: Object = mapping(envelope, "type")
     schema = _KINDS.get(meta.get("kind", ""))
     if schema is None:
         text = f"{meta.get('kind')} as protobuf is not supported here; send JSON"
@@ -69,8 +74,8 @@ def _message(raw: bytes, schema: Schema) -> Object:
             pair = dict(_fields(value))
             text = _value(pair.get(2, b""), "text" if kind == "map" else "bytes")
             found.setdefault(name, {})[pair.get(1, b"").decode()] = text
-        elif isinstance(kind, list):
-            found.setdefault(name, []).append(_value(value, kind[0]))  # pyright: ignore[reportUnknownArgumentType]
+        elif is_list(kind):
+            found.setdefault(name, []).append(_value(value, kind[0]))
         elif value not in (b"", 0) or kind == "number":
             found[name] = _value(value, kind)
     return found

@@ -1,15 +1,15 @@
-"""Reading a body against a shape: unknown fields are dropped and named, wrong types are found, quantities become canonical.
+"""Reading a body against a shape: unknown fields are dropped and named, wrong types found, quantities made canonical.
 
 The real server does this in its decoder (built-in kinds) and in the
 structural schema (custom kinds); both end in a clean copy.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from reconciler.sandbox.kubernetes import quantities
 from reconciler.sandbox.kubernetes import shapes as s
-from reconciler.sandbox.kubernetes.objects import Object, clone
+from reconciler.sandbox.kubernetes.objects import Object, clone, is_list
 from reconciler.sandbox.kubernetes.shapes import Shape
 
 
@@ -43,12 +43,11 @@ def _walk(value: Any, shape: Shape, path: str, findings: Findings, custom: bool)
     if kind == s.MAP:
         return _map(value, shape, path, findings, custom)
     if kind == s.LIST:
-        if type(value) is not list:
+        if not is_list(value):
             findings.mistyped.append((path, "array"))
             return value
         element = shape.element or s.ANYTHING
-        items: list[Any] = value
-        return [_walk(item, element, f"{path}[{i}]", findings, custom) for i, item in enumerate(items)]
+        return [_walk(item, element, f"{path}[{i}]", findings, custom) for i, item in enumerate(value)]
     if kind == s.QUANTITY:
         return _quantity(value, path, findings)
     return _scalar(value, shape, path, findings)
@@ -60,7 +59,7 @@ def _object(value: Any, shape: Shape, path: str, findings: Findings, custom: boo
         return value
     clean: Object = {}
     fields = shape.fields
-    tree: Object = value
+    tree = cast(Object, value)
     for key, child in tree.items():
         known = fields.get(key)
         if known is None:
@@ -84,13 +83,12 @@ def _map(value: Any, shape: Shape, path: str, findings: Findings, custom: bool) 
         findings.mistyped.append((path, "object"))
         return value
     element = shape.element or s.ANYTHING
-    tree: Object = value
+    tree = cast(Object, value)
     if element.type == s.STRING and not custom:
         # maps of strings (labels, data) are most of what is sent
-        for key, child in tree.items():
-            if type(child) is not str:
-                return {k: _text(v, f"{path}.{k}", findings) for k, v in tree.items()}
-        return dict(tree)
+        if all(type(child) is str for child in tree.values()):
+            return dict(tree)
+        return {key: _text(child, f"{path}.{key}", findings) for key, child in tree.items()}
     return {
         key: _walk(child, element, f"{path}.{key}", findings, custom)
         for key, child in tree.items()

@@ -28,10 +28,10 @@ def value(text: str) -> Decimal:
     """The amount in base units. ValueError if it is no quantity."""
     number, suffix = _split(text)
     if suffix in _BINARY:
-        return number * 2 ** _BINARY[suffix]
+        return number * Decimal(2 ** _BINARY[suffix])
     if suffix[:1] in ("e", "E") and len(suffix) > 1:
-        return number * Decimal(10) ** int(suffix[1:])
-    return number * Decimal(10) ** _DECIMAL[suffix]
+        return number.scaleb(int(suffix[1:]))
+    return number.scaleb(_DECIMAL[suffix])
 
 
 def _split(text: str) -> tuple[Decimal, str]:

@@ -1,7 +1,6 @@
 """What the real server refuses in a built-in object although every field has the right type.
 
-`broken_rules(kind, obj)` looks at one object, `broken_changes(old, new)`
-at what may not change. Both answer causes (field, reason, message).
+Answers causes (field, reason, message). What may not change is in `immutability`.
 """
 
 import re
@@ -9,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from reconciler.sandbox.kubernetes import quantities
-from reconciler.sandbox.kubernetes.objects import Object, dig
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping
+from reconciler.sandbox.kubernetes.pruning import Findings
 from reconciler.sandbox.kubernetes.selectors import matches_selector
 
 Cause: TypeAlias = tuple[str, str, str]
@@ -29,6 +29,16 @@ _RBAC = {"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
 _LABEL_NAMED = {"Namespace"}
 
 
+def missing_fields(findings: Findings) -> list[Cause]:
+    """Required fields that are absent; a status is never asked for them."""
+    causes: list[Cause] = []
+    for path, name in findings.missing:
+        if path.split(".")[0] in ("status", "metadata") or (name, path) in _FILLED_LATER:
+            continue
+        causes.append((f"{path}.{name}" if path else name, REQUIRED, "Required value"))
+    return causes
+
+
 def broken_metadata(kind: str, metadata: Object) -> Iterator[Cause]:
     name: str = metadata["name"]
     if kind in _RBAC:
@@ -36,25 +46,42 @@ def broken_metadata(kind: str, metadata: Object) -> Iterator[Cause]:
             yield "metadata.name", INVALID, f'Invalid value: "{name}": may not contain "/" or "%"'
     elif kind in _LABEL_NAMED:
         if len(name) > 63 or not _LABEL.match(name):
-            yield "metadata.name", INVALID, f'Invalid value: "{name}": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or "-"'
+            yield (
+                "metadata.name",
+                INVALID,
+                f'Invalid value: "{name}": a lowercase RFC 1123 label must consist of alphanumeric characters or "-"',
+            )
     elif kind == "Service":
         if len(name) > 63 or not _LABEL.match(name):
-            yield "metadata.name", INVALID, f'Invalid value: "{name}": a DNS label must have at most 63 lower case alphanumeric characters or "-"'
+            yield (
+                "metadata.name",
+                INVALID,
+                f'Invalid value: "{name}": a DNS label must have at most 63 lower case alphanumeric characters or "-"',
+            )
     elif len(name) > 253 or not _SUBDOMAIN.match(name):
-        yield "metadata.name", INVALID, f'Invalid value: "{name}": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "-" or "."'
-    yield from broken_labels("metadata.labels", metadata.get("labels") or {})
+        yield (
+            "metadata.name",
+            INVALID,
+            f'Invalid value: "{name}": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric '
+            'characters, "-" or "."',
+        )
+    yield from broken_labels("metadata.labels", mapping(metadata, "labels"))
     total = 0
-    for key, value in (metadata.get("annotations") or {}).items():
+    for key, value in mapping(metadata, "annotations").items():
         total += len(key) + len(str(value).encode())
         if not _qualified(key.lower()):
-            yield "metadata.annotations", INVALID, f'Invalid value: "{key}": name part must consist of alphanumeric characters, "-", "_" or "."'
+            yield (
+                "metadata.annotations",
+                INVALID,
+                f'Invalid value: "{key}": name part must consist of alphanumeric characters, "-", "_" or "."',
+            )
     if total > MAX_ANNOTATION_BYTES:
         yield "metadata.annotations", TOO_LONG, f"Too long: may not be more than {MAX_ANNOTATION_BYTES} bytes"
-    for finalizer in metadata.get("finalizers") or []:
+    for finalizer in items(metadata, "finalizers"):
         if not _qualified(finalizer):
             yield "metadata.finalizers", INVALID, f'Invalid value: "{finalizer}": name is not qualified'
     controllers = 0
-    for index, owner in enumerate(metadata.get("ownerReferences") or []):
+    for index, owner in enumerate(items(metadata, "ownerReferences")):
         controllers += bool(owner.get("controller"))
         for key in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(key):
@@ -66,9 +93,18 @@ def broken_metadata(kind: str, metadata: Object) -> Iterator[Cause]:
 def broken_labels(path: str, labels: Object) -> Iterator[Cause]:
     for key, value in labels.items():
         if not _qualified(key):
-            yield path, INVALID, f'Invalid value: "{key}": name part must consist of alphanumeric characters, "-", "_" or "."'
+            yield (
+                path,
+                INVALID,
+                f'Invalid value: "{key}": name part must consist of alphanumeric characters, "-", "_" or "."',
+            )
         if len(value) > 63 or (value and not _LABEL_NAME.match(value)):
-            yield path, INVALID, f'Invalid value: "{value}": a valid label must be an empty string or at most 63 characters, alphanumeric, "-", "_" or "."'
+            yield (
+                path,
+                INVALID,
+                f'Invalid value: "{value}": a valid label must be an empty string or at most 63 characters, '
+                'alphanumeric, "-", "_" or "."',
+            )
 
 
 def broken_rules(kind: str, obj: Object) -> Iterator[Cause]:
@@ -76,46 +112,6 @@ def broken_rules(kind: str, obj: Object) -> Iterator[Cause]:
     check = _CHECKS.get(kind)
     if check is not None:
         yield from check(obj)
-
-
-def broken_changes(kind: str, old: Object, new: Object) -> Iterator[Cause]:
-    """What an update may not do."""
-    if kind == "Pod":
-        yield from _pod_changes(old, new)
-        return
-    if kind == "PersistentVolumeClaim":
-        yield from _claim_changes(old, new)
-        return
-    if kind == "Service":
-        yield from _service_changes(old, new)
-        return
-    if kind == "StatefulSet":
-        yield from _stateful_set_changes(old, new)
-        return
-    if kind in ("ConfigMap", "Secret"):
-        yield from _data_changes(kind, old, new)
-        return
-    if kind == "PersistentVolume":
-        yield from _volume_changes(old, new)
-        return
-    for path in _IMMUTABLE.get(kind, ()):
-        if dig(old, *path) != dig(new, *path):
-            yield ".".join(path), INVALID, f"Invalid value: {dig(new, *path)!r}: field is immutable"
-
-
-_IMMUTABLE: dict[str, tuple[tuple[str, ...], ...]] = {
-    "Deployment": (("spec", "selector"),),
-    "ReplicaSet": (("spec", "selector"),),
-    "DaemonSet": (("spec", "selector"),),
-    "Job": (("spec", "selector"), ("spec", "template"), ("spec", "completionMode"), ("spec", "completions"), ("spec", "podFailurePolicy")),
-    "StorageClass": (("provisioner",), ("parameters",), ("reclaimPolicy",), ("volumeBindingMode",)),
-    "RoleBinding": (("roleRef",),),
-    "ClusterRoleBinding": (("roleRef",),),
-    "PriorityClass": (("value",), ("preemptionPolicy",)),
-    "RuntimeClass": (("handler",),),
-    "CSIDriver": (("spec", "attachRequired"), ("spec", "fsGroupPolicy")),
-    "IngressClass": (("spec", "controller"),),
-}  # fmt: skip
 
 
 def _qualified(key: str) -> bool:
@@ -137,11 +133,13 @@ def _pod(obj: Object) -> Iterator[Cause]:
 
 def _pod_spec(path: str, spec: Object, restart: tuple[str, ...]) -> Iterator[Cause]:
     yield from _one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), restart)
-    yield from _one_of(f"{path}.dnsPolicy", spec.get("dnsPolicy"), ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"))
+    yield from _one_of(
+        f"{path}.dnsPolicy", spec.get("dnsPolicy"), ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+    )
     if not spec.get("containers"):
         yield f"{path}.containers", REQUIRED, "Required value"
     volumes: set[str] = set()
-    for index, volume in enumerate(spec.get("volumes") or []):
+    for index, volume in enumerate(items(spec, "volumes")):
         here = f"{path}.volumes[{index}]"
         name = volume.get("name") or ""
         if not _LABEL.match(name) or len(name) > 63:
@@ -153,24 +151,32 @@ def _pod_spec(path: str, spec: Object, restart: tuple[str, ...]) -> Iterator[Cau
         volumes.add(name)
     names: set[str] = set()
     for field in ("initContainers", "containers"):
-        for index, container in enumerate(spec.get(field) or []):
+        for index, container in enumerate(items(spec, field)):
             here = f"{path}.{field}[{index}]"
             name = container.get("name") or ""
             if name in names:
                 yield f"{here}.name", DUPLICATE, f'Duplicate value: "{name}"'
             names.add(name)
             yield from _container(here, container, volumes)
-    for index, toleration in enumerate(spec.get("tolerations") or []):
+    for index, toleration in enumerate(items(spec, "tolerations")):
         operator = toleration.get("operator") or "Equal"
         yield from _one_of(f"{path}.tolerations[{index}].operator", operator, ("Equal", "Exists"))
         if operator == "Exists" and toleration.get("value"):
-            yield f"{path}.tolerations[{index}].operator", INVALID, "Invalid value: value must be empty when `operator` is 'Exists'"
+            yield (
+                f"{path}.tolerations[{index}].operator",
+                INVALID,
+                "Invalid value: value must be empty when `operator` is 'Exists'",
+            )
         if not toleration.get("key") and operator != "Exists":
-            yield f"{path}.tolerations[{index}].operator", INVALID, "Invalid value: operator must be Exists when `key` is empty"
+            yield (
+                f"{path}.tolerations[{index}].operator",
+                INVALID,
+                "Invalid value: operator must be Exists when `key` is empty",
+            )
     required = dig(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     if required is not None and not required.get("nodeSelectorTerms"):
         yield f"{path}.affinity.nodeAffinity", REQUIRED, "Required value: must have at least one node selector term"
-    for key, value in (spec.get("nodeSelector") or {}).items():
+    for key, value in mapping(spec, "nodeSelector").items():
         yield from broken_labels(f"{path}.nodeSelector", {key: value})
 
 
@@ -182,27 +188,39 @@ def _container(path: str, container: Object, volumes: set[str]) -> Iterator[Caus
         yield f"{path}.image", REQUIRED, "Required value"
     yield from _one_of(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), ("Always", "IfNotPresent", "Never"))
     mounts: set[str] = set()
-    for index, mount in enumerate(container.get("volumeMounts") or []):
+    for index, mount in enumerate(items(container, "volumeMounts")):
         if mount.get("name") not in volumes:
             yield f"{path}.volumeMounts[{index}].name", "FieldValueNotFound", f'Not found: "{mount.get("name")}"'
         if mount.get("mountPath") in mounts:
-            yield f"{path}.volumeMounts[{index}].mountPath", INVALID, f'Invalid value: "{mount.get("mountPath")}": must be unique'
+            yield (
+                f"{path}.volumeMounts[{index}].mountPath",
+                INVALID,
+                f'Invalid value: "{mount.get("mountPath")}": must be unique',
+            )
         mounts.add(mount.get("mountPath"))
-    for index, port in enumerate(container.get("ports") or []):
+    for index, port in enumerate(items(container, "ports")):
         number = port.get("containerPort")
         if not isinstance(number, int) or not 0 < number < 65536:
-            yield f"{path}.ports[{index}].containerPort", INVALID, f"Invalid value: {number}: must be between 1 and 65535, inclusive"
+            yield (
+                f"{path}.ports[{index}].containerPort",
+                INVALID,
+                f"Invalid value: {number}: must be between 1 and 65535, inclusive",
+            )
         yield from _one_of(f"{path}.ports[{index}].protocol", port.get("protocol"), ("SCTP", "TCP", "UDP"))
-    yield from _resources(f"{path}.resources", container.get("resources") or {})
+    yield from _resources(f"{path}.resources", mapping(container, "resources"))
 
 
 def _resources(path: str, resources: Object) -> Iterator[Cause]:
-    limits: Object = resources.get("limits") or {}
-    requests: Object = resources.get("requests") or {}
+    limits: Object = mapping(resources, "limits")
+    requests: Object = mapping(resources, "requests")
     for field, amounts in (("limits", limits), ("requests", requests)):
         for name, amount in amounts.items():
             if quantities.value(amount) < 0:
-                yield f"{path}.{field}[{name}]", INVALID, f'Invalid value: "{amount}": must be greater than or equal to 0'
+                yield (
+                    f"{path}.{field}[{name}]",
+                    INVALID,
+                    f'Invalid value: "{amount}": must be greater than or equal to 0',
+                )
             if _extended(name) and quantities.value(amount) % 1:
                 yield f"{path}.{field}[{name}]", INVALID, f'Invalid value: "{amount}": must be an integer'
     for name, amount in requests.items():
@@ -213,7 +231,11 @@ def _resources(path: str, resources: Object) -> Iterator[Cause]:
         elif _extended(name) and quantities.value(amount) != quantities.value(limit):
             yield f"{path}.requests", INVALID, f'Invalid value: "{amount}": must be equal to {name} limit of {limit}'
         elif quantities.value(amount) > quantities.value(limit):
-            yield f"{path}.requests", INVALID, f'Invalid value: "{amount}": must be less than or equal to {name} limit of {limit}'
+            yield (
+                f"{path}.requests",
+                INVALID,
+                f'Invalid value: "{amount}": must be less than or equal to {name} limit of {limit}',
+            )
 
 
 def _extended(name: str) -> bool:
@@ -222,15 +244,19 @@ def _extended(name: str) -> bool:
 
 def _workload(obj: Object) -> Iterator[Cause]:
     spec: Object = obj["spec"]
-    template: Object = spec.get("template") or {}
-    labels: Object = dig(template, "metadata", "labels") or {}
+    template: Object = mapping(spec, "template")
+    labels: Object = mapping(template, "metadata", "labels")
     if isinstance(spec.get("replicas"), int) and spec["replicas"] < 0:
         yield "spec.replicas", INVALID, f"Invalid value: {spec['replicas']}: must be greater than or equal to 0"
     selector = spec.get("selector")
     if selector is not None and not (selector.get("matchLabels") or selector.get("matchExpressions")):
         yield "spec.selector", INVALID, "Invalid value: empty selector is invalid"
     elif selector is not None and not matches_selector(selector, labels):
-        yield "spec.template.metadata.labels", INVALID, f"Invalid value: {labels!r}: `selector` does not match template `labels`"
+        yield (
+            "spec.template.metadata.labels",
+            INVALID,
+            f"Invalid value: {labels!r}: `selector` does not match template `labels`",
+        )
     yield from broken_labels("spec.template.metadata.labels", labels)
     if "spec" in template:
         yield from _pod_spec("spec.template.spec", template["spec"], ("Always",))
@@ -238,7 +264,7 @@ def _workload(obj: Object) -> Iterator[Cause]:
 
 def _job(obj: Object) -> Iterator[Cause]:
     spec: Object = obj["spec"]
-    template: Object = spec.get("template") or {}
+    template: Object = mapping(spec, "template")
     if len(obj["metadata"]["name"]) > 63:
         yield "metadata.name", INVALID, "Invalid value: must be no more than 63 characters"
     for field in ("parallelism", "completions", "backoffLimit", "ttlSecondsAfterFinished", "activeDeadlineSeconds"):
@@ -251,9 +277,11 @@ def _job(obj: Object) -> Iterator[Cause]:
 def _cron_job(obj: Object) -> Iterator[Cause]:
     if len(obj["metadata"]["name"]) > 52:
         yield "metadata.name", INVALID, "Invalid value: must be no more than 52 characters"
-    if len(str(obj["spec"].get("schedule") or "").split()) != 5 and not str(obj["spec"].get("schedule")).startswith("@"):
+    if len(str(obj["spec"].get("schedule") or "").split()) != 5 and not str(obj["spec"].get("schedule")).startswith(
+        "@"
+    ):
         yield "spec.schedule", INVALID, f'Invalid value: "{obj["spec"].get("schedule")}": expected exactly 5 fields'
-    template: Object = dig(obj, "spec", "jobTemplate", "spec", "template") or {}
+    template: Object = mapping(obj, "spec", "jobTemplate", "spec", "template")
     if "spec" in template:
         yield from _pod_spec("spec.jobTemplate.spec.template.spec", template["spec"], ("OnFailure", "Never"))
 
@@ -263,7 +291,7 @@ def _service(obj: Object) -> Iterator[Cause]:
     kinds = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
     yield from _one_of("spec.type", spec.get("type"), kinds)
     yield from _one_of("spec.sessionAffinity", spec.get("sessionAffinity"), ("ClientIP", "None"))
-    ports = spec.get("ports") or []
+    ports = items(spec, "ports")
     if not ports and spec.get("type") != "ExternalName" and spec.get("clusterIP") != "None":
         yield "spec.ports", REQUIRED, "Required value"
     if spec.get("type") == "ExternalName" and not spec.get("externalName"):
@@ -272,7 +300,11 @@ def _service(obj: Object) -> Iterator[Cause]:
     for index, port in enumerate(ports):
         number = port.get("port")
         if not isinstance(number, int) or not 0 < number < 65536:
-            yield f"spec.ports[{index}].port", INVALID, f"Invalid value: {number}: must be between 1 and 65535, inclusive"
+            yield (
+                f"spec.ports[{index}].port",
+                INVALID,
+                f"Invalid value: {number}: must be between 1 and 65535, inclusive",
+            )
         if len(ports) > 1 and not port.get("name"):
             yield f"spec.ports[{index}].name", REQUIRED, "Required value"
         if (number, port.get("protocol")) in seen:
@@ -286,9 +318,9 @@ def _persistent_volume(obj: Object) -> Iterator[Cause]:
         yield "spec.capacity", REQUIRED, "Required value"
     if not spec.get("accessModes"):
         yield "spec.accessModes", REQUIRED, "Required value"
-    for index, mode in enumerate(spec.get("accessModes") or []):
+    for index, mode in enumerate(items(spec, "accessModes")):
         yield from _one_of(f"spec.accessModes[{index}]", mode, _ACCESS_MODES)
-    sources = [key for key, value in spec.items() if key not in _VOLUME_FIELDS and isinstance(value, dict)]
+    sources = [key for key, value in spec.items() if key not in VOLUME_FIELDS and isinstance(value, dict)]
     if not sources:
         yield "spec", REQUIRED, "Required value: must specify a volume type"
     if len(sources) > 1:
@@ -301,7 +333,7 @@ def _claim(obj: Object) -> Iterator[Cause]:
     spec: Object = obj["spec"]
     if not spec.get("accessModes"):
         yield "spec.accessModes", REQUIRED, "Required value: at least 1 access mode is required"
-    for index, mode in enumerate(spec.get("accessModes") or []):
+    for index, mode in enumerate(items(spec, "accessModes")):
         yield from _one_of(f"spec.accessModes[{index}]", mode, _ACCESS_MODES)
     storage = dig(spec, "resources", "requests", "storage")
     if storage is None:
@@ -313,17 +345,28 @@ def _claim(obj: Object) -> Iterator[Cause]:
 def _data(obj: Object) -> Iterator[Cause]:
     total = 0
     for field in ("data", "binaryData"):
-        for key, value in (obj.get(field) or {}).items():
+        for key, value in mapping(obj, field).items():
             if len(key) > 253 or not _DATA_KEY.match(key):
-                yield f"{field}[{key}]", INVALID, f'Invalid value: "{key}": a valid config key must consist of alphanumeric characters, "-", "_" or "."'
+                yield (
+                    f"{field}[{key}]",
+                    INVALID,
+                    f'Invalid value: "{key}": a valid config key must consist of alphanumeric characters, '
+                    '"-", "_" or "."',
+                )
             total += len(value.encode()) if field == "data" and obj["kind"] == "ConfigMap" else len(value) * 3 // 4
     if total > MAX_DATA_BYTES:
-        yield "data" if obj["kind"] == "Secret" else "", TOO_LONG, f"Too long: may not be more than {MAX_DATA_BYTES} bytes"
+        yield (
+            "data" if obj["kind"] == "Secret" else "",
+            TOO_LONG,
+            f"Too long: may not be more than {MAX_DATA_BYTES} bytes",
+        )
 
 
 def _node(obj: Object) -> Iterator[Cause]:
-    for index, taint in enumerate(obj["spec"].get("taints") or []):
-        yield from _one_of(f"spec.taints[{index}].effect", taint.get("effect"), ("NoSchedule", "PreferNoSchedule", "NoExecute"))
+    for index, taint in enumerate(items(obj["spec"], "taints")):
+        yield from _one_of(
+            f"spec.taints[{index}].effect", taint.get("effect"), ("NoSchedule", "PreferNoSchedule", "NoExecute")
+        )
 
 
 def _autoscaler(obj: Object) -> Iterator[Cause]:
@@ -337,87 +380,12 @@ def _role_binding(obj: Object) -> Iterator[Cause]:
     yield from _one_of("roleRef.kind", dig(obj, "roleRef", "kind"), ("Role", "ClusterRole"))
 
 
-def _pod_changes(old: Object, new: Object) -> Iterator[Cause]:
-    def frozen(pod: Object) -> Object:
-        spec = {key: value for key, value in pod["spec"].items() if key not in _POD_MUTABLE}
-        for field in ("containers", "initContainers"):
-            spec[field] = [{**container, "image": ""} for container in spec.get(field) or []]
-        return spec
-
-    if frozen(old) != frozen(new):
-        yield "spec", FORBIDDEN, "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds`"
-    before: list[Any] = old["spec"].get("tolerations") or []
-    after: list[Any] = new["spec"].get("tolerations") or []
-    if any(toleration not in after for toleration in before):
-        yield "spec.tolerations", FORBIDDEN, "Forbidden: existing toleration can not be modified except its tolerationSeconds"
-
-
-def _claim_changes(old: Object, new: Object) -> Iterator[Cause]:
-    before, after = dict(old["spec"]), dict(new["spec"])
-    for spec in (before, after):
-        resources = dict(spec.get("resources") or {})
-        requests = dict(resources.get("requests") or {})
-        requests.pop("storage", None)
-        spec["resources"] = {**resources, "requests": requests}
-        spec.pop("volumeAttributesClassName", None)
-    if "volumeName" not in before:
-        after.pop("volumeName", None)
-    if before != after:
-        yield "spec", FORBIDDEN, "Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-    was, now = (dig(claim, "spec", "resources", "requests", "storage") for claim in (old, new))
-    if was and now and quantities.value(now) < quantities.value(was):
-        yield "spec.resources.requests.storage", FORBIDDEN, "Forbidden: field can not be less than status.capacity"
-    elif was != now and dig(old, "status", "phase") != "Bound":
-        yield "spec", FORBIDDEN, "Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-
-
-def _service_changes(old: Object, new: Object) -> Iterator[Cause]:
-    before, after = old["spec"], new["spec"]
-    if before.get("type") == "ExternalName" or after.get("type") == "ExternalName":
-        return
-    if before.get("clusterIP") and after.get("clusterIP") != before["clusterIP"]:
-        yield "spec.clusterIPs[0]", INVALID, f"Invalid value: {after.get('clusterIPs')!r}: may not change once set"
-
-
-def _stateful_set_changes(old: Object, new: Object) -> Iterator[Cause]:
-    free = {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}
-    before = {key: value for key, value in old["spec"].items() if key not in free}
-    after = {key: value for key, value in new["spec"].items() if key not in free}
-    if before != after:
-        yield "spec", FORBIDDEN, "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-
-
-def _volume_changes(old: Object, new: Object) -> Iterator[Cause]:
-    def source(volume: Object) -> Object:
-        return {key: value for key, value in volume["spec"].items() if key not in _VOLUME_FIELDS}
-
-    if source(old) != source(new):
-        yield "spec.persistentvolumesource", FORBIDDEN, "Forbidden: spec.persistentvolumesource is immutable after creation"
-    for field in ("volumeMode",):
-        if old["spec"].get(field) != new["spec"].get(field):
-            yield f"spec.{field}", INVALID, f"Invalid value: {new['spec'].get(field)!r}: field is immutable"
-    if "nodeAffinity" in old["spec"] and old["spec"]["nodeAffinity"] != new["spec"].get("nodeAffinity"):
-        yield "spec.nodeAffinity", INVALID, "Invalid value: field is immutable, except for updating from beta label to GA"
-
-
-def _data_changes(kind: str, old: Object, new: Object) -> Iterator[Cause]:
-    if kind == "Secret" and old.get("type") != new.get("type"):
-        yield "type", INVALID, f'Invalid value: "{new.get("type")}": field is immutable'
-    if not old.get("immutable"):
-        return
-    if not new.get("immutable"):
-        yield "immutable", FORBIDDEN, "Forbidden: field is immutable when `immutable` is set"
-    for field in ("data", "binaryData"):
-        if old.get(field) != new.get(field):
-            yield field, FORBIDDEN, "Forbidden: field is immutable when `immutable` is set"
-
-
+_FILLED_LATER = {("apiGroup", "roleRef"), ("kind", "subjects"), ("metadata", "")}
 _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
-_VOLUME_FIELDS = {
+VOLUME_FIELDS = {
     "capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName", "mountOptions",
     "volumeMode", "nodeAffinity", "volumeAttributesClassName",
 }  # fmt: skip
-_POD_MUTABLE = {"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "ephemeralContainers"}
 
 _CHECKS: dict[str, Any] = {
     "Pod": _pod,

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from reconciler.sandbox.kubernetes.errors import bad_request
-from reconciler.sandbox.kubernetes.objects import Object, dig
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping
 
 Predicate = Callable[[Object], bool]
 LabelTest = Callable[[Mapping[str, str]], bool]
@@ -42,7 +42,7 @@ def matcher(plural: str, labels: str, fields: str) -> Predicate | None:
 
     def matches(obj: Object) -> bool:
         if label_tests:
-            has: Mapping[str, str] = obj["metadata"].get("labels") or {}
+            has: Mapping[str, str] = mapping(obj["metadata"], "labels")
             if not all(test(has) for test in label_tests):
                 return False
         return all((_text(dig(obj, *path)) == wanted) is equal for path, equal, wanted in field_tests)
@@ -60,12 +60,12 @@ def matches_selector(selector: Object | None, labels: Mapping[str, str]) -> bool
     """A metav1.LabelSelector: none matches nothing, an empty one everything."""
     if selector is None:
         return False
-    wanted: Mapping[str, str] = selector.get("matchLabels") or {}
+    wanted: Mapping[str, str] = mapping(selector, "matchLabels")
     if any(labels.get(key) != value for key, value in wanted.items()):
         return False
     return all(
-        requirement_holds(each["operator"], labels.get(each["key"]), each.get("values") or [])
-        for each in selector.get("matchExpressions") or []
+        requirement_holds(each["operator"], labels.get(each["key"]), items(each, "values"))
+        for each in items(selector, "matchExpressions")
     )
 
 
@@ -116,7 +116,7 @@ def _field_selector(plural: str, text: str) -> list[tuple[tuple[str, ...], bool,
         if found is None:
             raise bad_request(f"invalid field selector {part!r}")
         if found[1] not in supported:
-            raise bad_request(f'field label not supported: {found[1]}')
+            raise bad_request(f"field label not supported: {found[1]}")
         tests.append((tuple(found[1].split(".")), found[2] != "!=", found[3]))
     return tests
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from reconciler.sandbox.kubernetes.apiserver import ApiServer
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request, expired
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import Object, dig, encode, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, dig, encode, items, rfc3339
 from reconciler.sandbox.kubernetes.pod_logs import Line
 from reconciler.sandbox.kubernetes.requests import Request
 from reconciler.sandbox.kubernetes.selectors import matcher
@@ -118,7 +118,7 @@ async def logs(api: ApiServer, request: Request, wake: Wake) -> AsyncIterator[by
 def log_source(api: ApiServer, request: Request) -> tuple[str, str, str]:
     """(namespace, pod, container). ApiError 404 without such a pod, 400 without such a container or before it runs."""
     pod = api.get(api.kind("", "pods"), request.namespace, request.name).obj
-    names = [each["name"] for field in ("containers", "initContainers") for each in pod["spec"].get(field) or []]
+    names = [each["name"] for field in ("containers", "initContainers") for each in items(pod["spec"], field)]
     container = request.query.get("container", "")
     if not container:
         if len(pod["spec"]["containers"]) > 1:
@@ -155,7 +155,7 @@ def _seconds(query: dict[str, str]) -> float:
 
 
 def _event_line(event: Event, wanted: Callable[[Stored], bool], render: Callable[[Stored], bytes]) -> bytes:
-    """What this watch sees of a write: an object that leaves the selector is deleted for it, one that enters is added."""
+    """What this watch sees of a write: what leaves the selector is deleted for it, what enters is added."""
     was = event.old is not None and wanted(event.old)
     now = event.type != DELETED and wanted(event.new)
     if now:

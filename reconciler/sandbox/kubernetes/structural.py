@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reconciler.sandbox.kubernetes import shapes as s
-from reconciler.sandbox.kubernetes.objects import Object, clone, is_list, is_map
+from reconciler.sandbox.kubernetes.objects import Object, clone, is_list, is_map, mapping
 from reconciler.sandbox.kubernetes.rules import DUPLICATE, INVALID, REQUIRED, TOO_LONG, UNSUPPORTED, Cause
 from reconciler.sandbox.kubernetes.shapes import Shape
 
@@ -102,7 +102,7 @@ def _object_shape(schema: Object, open_: bool) -> Shape:
     if additional and "properties" not in schema:
         element = _shape(additional) if is_map(additional) else s.ANYTHING
         return Shape(s.MAP, element=element, atomic=atomic, open=open_)
-    properties: Object = schema.get("properties") or {}
+    properties: Object = mapping(schema, "properties")
     fields = {name: _shape(child) for name, child in properties.items()}
     required = tuple(schema.get("required") or ())
     return Shape(s.OBJECT, fields=fields, atomic=atomic, open=open_, required=required)
@@ -157,9 +157,13 @@ def _value_rules(value: Any, rules: Object, path: str) -> Iterator[Cause]:
 
 def _string_rules(value: str, rules: Object, path: str) -> Iterator[Cause]:
     if "pattern" in rules and re.search(rules["pattern"], value) is None:
-        yield path, INVALID, f'Invalid value: "{value}": {path} in body should match \'{rules["pattern"]}\''
+        yield path, INVALID, f"Invalid value: \"{value}\": {path} in body should match '{rules['pattern']}'"
     if "minLength" in rules and len(value) < rules["minLength"]:
-        yield path, INVALID, f'Invalid value: "{value}": {path} in body should be at least {rules["minLength"]} chars long'
+        yield (
+            path,
+            INVALID,
+            f'Invalid value: "{value}": {path} in body should be at least {rules["minLength"]} chars long',
+        )
     if "maxLength" in rules and len(value) > rules["maxLength"]:
         yield path, TOO_LONG, f"Too long: may not be more than {rules['maxLength']} bytes"
 

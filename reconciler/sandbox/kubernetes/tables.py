@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import Object, dig, is_list, is_map
+from reconciler.sandbox.kubernetes.objects import Object, dig, is_list, is_map, items, mapping
 
 Cell: TypeAlias = Callable[[Object, float], Any]
 Column: TypeAlias = tuple[str, int, Cell]  # name, priority (0 = always shown), cell
@@ -17,7 +17,10 @@ def table(kind: Kind, crd: Object | None, objects: list[Object], metadata: Objec
     columns = _columns(kind, crd)
     definitions: list[Object] = [
         {"name": "Name", "type": "string", "format": "name", "description": "", "priority": 0},
-        *({"name": name, "type": "string", "format": "", "description": "", "priority": rank} for name, rank, _ in columns),
+        *(
+            {"name": name, "type": "string", "format": "", "description": "", "priority": rank}
+            for name, rank, _ in columns
+        ),
     ]
     rows = [
         {
@@ -26,7 +29,13 @@ def table(kind: Kind, crd: Object | None, objects: list[Object], metadata: Objec
         }
         for obj in objects
     ]
-    return {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "columnDefinitions": definitions, "rows": rows}
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": metadata,
+        "columnDefinitions": definitions,
+        "rows": rows,
+    }
 
 
 def partial(obj: Object) -> Object:
@@ -36,7 +45,9 @@ def partial(obj: Object) -> Object:
 def _columns(kind: Kind, crd: Object | None) -> list[Column]:
     if crd is None:
         return _COLUMNS.get(kind.kind, [_AGE])
-    printed = next((each.get("additionalPrinterColumns") for each in crd["spec"]["versions"] if each["name"] == kind.version), None)
+    printed = next(
+        (each.get("additionalPrinterColumns") for each in crd["spec"]["versions"] if each["name"] == kind.version), None
+    )
     return [_printer_column(each) for each in printed] if printed else [_AGE]
 
 
@@ -72,14 +83,14 @@ def _age(stamp: Any, now: float) -> str:
 
 
 def _pod_ready(pod: Object, _: float) -> str:
-    statuses: list[Object] = dig(pod, "status", "containerStatuses") or []
+    statuses: list[Object] = items(pod, "status", "containerStatuses")
     return f"{sum(bool(each.get('ready')) for each in statuses)}/{len(pod['spec']['containers'])}"
 
 
 def _pod_status(pod: Object, _: float) -> str:
     if pod["metadata"].get("deletionTimestamp"):
         return "Terminating"
-    for each in dig(pod, "status", "containerStatuses") or []:
+    for each in items(pod, "status", "containerStatuses"):
         for state in ("waiting", "terminated"):
             if reason := dig(each, "state", state, "reason"):
                 return str(reason)
@@ -87,14 +98,14 @@ def _pod_status(pod: Object, _: float) -> str:
 
 
 def _node_status(node: Object, _: float) -> str:
-    conditions: list[Object] = dig(node, "status", "conditions") or []
+    conditions: list[Object] = items(node, "status", "conditions")
     ready = next((each for each in conditions if each["type"] == "Ready"), None)
     text = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
     return f"{text},SchedulingDisabled" if node["spec"].get("unschedulable") else text
 
 
 def _job_status(job: Object, _: float) -> str:
-    for each in dig(job, "status", "conditions") or []:
+    for each in items(job, "status", "conditions"):
         if each["status"] == "True":
             return str(each["type"])
     return "Running"
@@ -119,7 +130,11 @@ _COLUMNS: dict[str, list[Column]] = {
     "Pod": [
         ("Ready", 0, _pod_ready),
         ("Status", 0, _pod_status),
-        ("Restarts", 0, lambda pod, _: sum(each.get("restartCount", 0) for each in dig(pod, "status", "containerStatuses") or [])),
+        (
+            "Restarts",
+            0,
+            lambda pod, _: sum(each.get("restartCount", 0) for each in items(pod, "status", "containerStatuses")),
+        ),
         _AGE,
         ("IP", 1, _at("status", "podIP")),
         ("Node", 1, _at("spec", "nodeName")),
@@ -158,17 +173,31 @@ _COLUMNS: dict[str, list[Column]] = {
     "Event": [
         ("Type", 0, _at("type")),
         ("Reason", 0, _at("reason")),
-        ("Object", 0, lambda event, _: f"{str(dig(event, 'involvedObject', 'kind')).lower()}/{dig(event, 'involvedObject', 'name')}"),
+        (
+            "Object",
+            0,
+            lambda event, _: (
+                f"{str(dig(event, 'involvedObject', 'kind')).lower()}/{dig(event, 'involvedObject', 'name')}"
+            ),
+        ),
         ("Message", 0, _at("message")),
     ],
-    "ConfigMap": [("Data", 0, lambda obj, _: len(obj.get("data") or {})), _AGE],
-    "Secret": [("Type", 0, _at("type")), ("Data", 0, lambda obj, _: len(obj.get("data") or {})), _AGE],
+    "ConfigMap": [("Data", 0, lambda obj, _: len(mapping(obj, "data"))), _AGE],
+    "Secret": [("Type", 0, _at("type")), ("Data", 0, lambda obj, _: len(mapping(obj, "data"))), _AGE],
     "Service": [("Type", 0, _at("spec", "type")), ("Cluster-IP", 0, _at("spec", "clusterIP")), _AGE],
     "PersistentVolume": [
         ("Capacity", 0, _at("spec", "capacity", "storage")),
         ("Reclaim Policy", 0, _at("spec", "persistentVolumeReclaimPolicy")),
         ("Status", 0, _at("status", "phase")),
-        ("Claim", 0, lambda obj, _: f"{dig(obj, 'spec', 'claimRef', 'namespace') or ''}/{dig(obj, 'spec', 'claimRef', 'name') or ''}".strip("/")),
+        (
+            "Claim",
+            0,
+            lambda obj, _: (
+                f"{dig(obj, 'spec', 'claimRef', 'namespace') or ''}/{dig(obj, 'spec', 'claimRef', 'name') or ''}".strip(
+                    "/"
+                )
+            ),
+        ),
         _AGE,
     ],
     "PersistentVolumeClaim": [

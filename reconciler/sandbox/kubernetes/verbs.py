@@ -10,7 +10,7 @@ from reconciler.sandbox.kubernetes.deletion import DeleteOptions, delete
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request, no_such_path
 from reconciler.sandbox.kubernetes.kinds import Kind
 from reconciler.sandbox.kubernetes.listing import Page, list_body, page
-from reconciler.sandbox.kubernetes.objects import Object, dig, encode, is_map, name_of, namespace_of
+from reconciler.sandbox.kubernetes.objects import Object, dig, encode, is_map, items, mapping, name_of, namespace_of
 from reconciler.sandbox.kubernetes.requests import Request
 from reconciler.sandbox.kubernetes.selectors import matches_selector
 from reconciler.sandbox.kubernetes.store import Stored
@@ -42,9 +42,13 @@ def answer(api: ApiServer, kind: Kind, request: Request) -> Reply:
         case "create":
             if request.name:
                 raise _not_allowed()
-            return _written(api, kind, request, api.create(kind, _namespace(kind, request), request.json(), _options(request)))
+            return _written(
+                api, kind, request, api.create(kind, _namespace(kind, request), request.json(), _options(request))
+            )
         case "update":
-            return _written(api, kind, request, api.replace(kind, *_key(kind, request), request.json(), _options(request)))
+            return _written(
+                api, kind, request, api.replace(kind, *_key(kind, request), request.json(), _options(request))
+            )
         case "patch":
             return _patch(api, kind, request)
         case "delete":
@@ -138,8 +142,8 @@ def _change(kind: Kind, request: Request) -> Change:
             return lambda tree: _object(patches.strategic_merge(tree, _object(patch), kind.shape))
         case _:
             accepted = ["application/json-patch+json", "application/merge-patch+json", *APPLY[:1]]
-            text = f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
-            raise ApiError(415, "UnsupportedMediaType", text)
+            text = "the body of the request was in an unknown format - accepted media types include: "
+            raise ApiError(415, "UnsupportedMediaType", text + ", ".join(accepted))
 
 
 def _object(value: Any) -> Object:
@@ -175,7 +179,9 @@ def _subresource(api: ApiServer, kind: Kind, request: Request) -> Reply:
         case "status", "get":
             return Reply(body=_rendered(api, kind, request, api.get(kind, *_key(kind, request))))
         case "status", "update":
-            return _written(api, kind, request, api.replace(kind, *_key(kind, request), request.json(), _options(request)))
+            return _written(
+                api, kind, request, api.replace(kind, *_key(kind, request), request.json(), _options(request))
+            )
         case "status", "patch":
             return _patch(api, kind, request)
         case "scale", "get" | "update" | "patch":
@@ -229,7 +235,7 @@ def _scale_of(obj: Object, paths: tuple[list[str], list[str], list[str]]) -> Obj
     metadata = {key: obj["metadata"][key] for key in _SCALE_METADATA if key in obj["metadata"]}
     selector = dig(obj, *paths[2])
     if is_map(selector):
-        selector = ",".join(f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items())
+        selector = ",".join(f"{key}={value}" for key, value in mapping(selector, "matchLabels").items())
     status: Object = {"replicas": dig(obj, *paths[1]) or 0}
     if selector:
         status["selector"] = selector
@@ -248,22 +254,24 @@ def _set(tree: Object, path: list[str], value: Any) -> Object:
 def _evict(api: ApiServer, kind: Kind, request: Request) -> Reply:
     namespace, name = _key(kind, request)
     pod = api.get(kind, namespace, name).obj
-    labels: dict[str, str] = pod["metadata"].get("labels") or {}
+    labels: dict[str, str] = mapping(pod["metadata"], "labels")
     for budget in api.store.all(("policy", "poddisruptionbudgets")):
         if namespace_of(budget.obj) != namespace or not matches_selector(budget.obj["spec"].get("selector"), labels):
             continue
         if (dig(budget.obj, "status", "disruptionsAllowed") or 0) <= 0 and dig(pod, "status", "phase") == "Running":
             text = "Cannot evict pod as it would violate the pod's disruption budget."
-            raise ApiError(429, "TooManyRequests", text, causes=[{"reason": "DisruptionBudget", "message": name_of(budget.obj)}])
+            raise ApiError(
+                429, "TooManyRequests", text, causes=[{"reason": "DisruptionBudget", "message": name_of(budget.obj)}]
+            )
     body = request.json()
-    options = DeleteOptions.read(body.get("deleteOptions") or {}, request.query)
+    options = DeleteOptions.read(mapping(body, "deleteOptions"), request.query)
     delete(api, kind, namespace, name, options)
     return Reply(status=201, body=_SUCCESS)
 
 
 def _finalize(api: ApiServer, kind: Kind, request: Request) -> Reply:
     namespace = api.get(kind, "", request.name)
-    wanted: list[str] = dig(request.json(), "spec", "finalizers") or []
+    wanted: list[str] = items(request.json(), "spec", "finalizers")
     new: Object = {**namespace.obj, "metadata": dict(namespace.obj["metadata"]), "spec": {"finalizers": wanted}}
     if new["metadata"].get("deletionTimestamp") and not wanted and not new["metadata"].get("finalizers"):
         return Reply(body=api.drop(kind, new).raw)
@@ -277,7 +285,9 @@ def _options(request: Request) -> WriteOptions:
         raise bad_request(f'dryRun: Unsupported value: "{dry_run}": supported values: "All"')
     validation = query.get("fieldValidation") or "Warn"
     if validation not in ("Ignore", "Warn", "Strict"):
-        raise bad_request(f'fieldValidation: Unsupported value: "{validation}": supported values: "Ignore", "Warn", "Strict"')
+        raise bad_request(
+            f'fieldValidation: Unsupported value: "{validation}": supported values: "Ignore", "Warn", "Strict"'
+        )
     manager = query.get("fieldManager") or request.user_agent.partition("/")[0] or "unknown"
     return WriteOptions(
         manager=manager[:128],

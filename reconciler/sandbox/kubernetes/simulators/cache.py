@@ -140,7 +140,9 @@ class Cache:
         before = self._objects.get(key)
         if obj is None:
             self._objects.pop(key, None)
-        elif before is not None and int(before["metadata"]["resourceVersion"]) > int(obj["metadata"]["resourceVersion"]):
+        elif before is not None and int(before["metadata"]["resourceVersion"]) > int(
+            obj["metadata"]["resourceVersion"]
+        ):
             return
         else:
             self._objects[key] = obj

@@ -90,8 +90,15 @@ class Client:
 
     def watch(self, path: str, revision: str, on_connect: Callable[[socket.socket], None]) -> Iterator[Object]:
         """Events after `revision`, until the server ends the stream. Refused when it cannot begin or breaks."""
-        connection = http.client.HTTPSConnection(self._host, self._port, timeout=WATCH_SECONDS * 2, context=self._context)
-        query = {"watch": "1", "resourceVersion": revision, "timeoutSeconds": str(WATCH_SECONDS), "allowWatchBookmarks": "true"}
+        connection = http.client.HTTPSConnection(
+            self._host, self._port, timeout=WATCH_SECONDS * 2, context=self._context
+        )
+        query = {
+            "watch": "1",
+            "resourceVersion": revision,
+            "timeoutSeconds": str(WATCH_SECONDS),
+            "allowWatchBookmarks": "true",
+        }
         try:
             connection.connect()
             on_connect(connection.sock)

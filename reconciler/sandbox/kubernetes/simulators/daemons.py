@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reconciler.sandbox.kubernetes.objects import Object, clone, dig, name_of, namespace_of
+from reconciler.sandbox.kubernetes.objects import Object, clone, dig, items, mapping, name_of, namespace_of
 from reconciler.sandbox.kubernetes.simulators import placement, pods
 from reconciler.sandbox.kubernetes.simulators.cache import DAEMON_SETS, NODES, PODS, Key, Resource
 from reconciler.sandbox.kubernetes.simulators.world import World
@@ -33,7 +33,12 @@ class DaemonSets:
             return [key] if now else ()
         if resource == PODS:
             return pods.owner_key(now or before, "DaemonSet")
-        if resource == NODES and (before is None or now is None or before["spec"] != now["spec"] or before["metadata"].get("labels") != now["metadata"].get("labels")):
+        if resource == NODES and (
+            before is None
+            or now is None
+            or before["spec"] != now["spec"]
+            or before["metadata"].get("labels") != now["metadata"].get("labels")
+        ):
             return [(namespace_of(each), name_of(each)) for each in self._world.all(DAEMON_SETS)]
         return ()
 
@@ -43,12 +48,12 @@ class DaemonSets:
             return
         template: Object = clone(owner["spec"]["template"])
         digest = pods.template_hash(template)
-        template["spec"]["tolerations"] = [*(template["spec"].get("tolerations") or []), *_TOLERATIONS]
+        template["spec"]["tolerations"] = [*items(template["spec"], "tolerations"), *_TOLERATIONS]
         eligible = [name_of(node) for node in self._world.all(NODES) if self._runs_on(template["spec"], node)]
         by_node: dict[str, Object] = {}
         for pod in pods.pods_of(self._world, owner):
             node = _pinned_to(pod)
-            stale = (pod["metadata"].get("labels") or {}).get(_HASH) != digest
+            stale = mapping(pod["metadata"], "labels").get(_HASH) != digest
             if node not in eligible or node in by_node or pods.is_over(pod) or stale:
                 pods.delete_pod(self._world, pod)
                 if stale and node in eligible and pods.is_going(pod):
@@ -65,7 +70,9 @@ class DaemonSets:
         return placement.selects(spec, node) and placement.tolerates(spec, node)
 
     def _report(self, owner: Object, eligible: list[str], digest: str) -> None:
-        alive = [pod for pod in pods.pods_of(self._world, owner) if not pods.is_going(pod) and _pinned_to(pod) in eligible]
+        alive = [
+            pod for pod in pods.pods_of(self._world, owner) if not pods.is_going(pod) and _pinned_to(pod) in eligible
+        ]
         ready = sum(pods.is_ready(pod) for pod in alive)
         pods.write_status(
             self._world,
@@ -75,7 +82,7 @@ class DaemonSets:
                 "observedGeneration": owner["metadata"]["generation"],
                 "desiredNumberScheduled": len(eligible),
                 "currentNumberScheduled": len(alive),
-                "updatedNumberScheduled": sum((pod["metadata"].get("labels") or {}).get(_HASH) == digest for pod in alive),
+                "updatedNumberScheduled": sum(mapping(pod["metadata"], "labels").get(_HASH) == digest for pod in alive),
                 "numberReady": ready,
                 "numberAvailable": ready,
                 "numberUnavailable": len(eligible) - ready,
@@ -93,6 +100,6 @@ def _pin(affinity: Object | None, node: str) -> Object:
 
 def _pinned_to(pod: Object) -> str:
     required = dig(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms: list[Object] = (required or {}).get("nodeSelectorTerms") or []
-    fields: list[Object] = terms[0].get("matchFields") or [] if terms else []
+    terms = items(required, "nodeSelectorTerms")
+    fields: list[Object] = items(terms[0], "matchFields") if terms else []
     return fields[0]["values"][0] if fields else pod["spec"].get("nodeName") or ""

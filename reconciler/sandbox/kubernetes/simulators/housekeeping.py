@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reconciler.sandbox.kubernetes.objects import Object, name_of, namespace_of
+from reconciler.sandbox.kubernetes.objects import Object, mapping, name_of, namespace_of
 from reconciler.sandbox.kubernetes.selectors import matches_selector
 from reconciler.sandbox.kubernetes.simulators import pods
 from reconciler.sandbox.kubernetes.simulators.cache import BUDGETS, NAMESPACES, PODS, SERVICE_ACCOUNTS, Key, Resource
@@ -45,7 +45,9 @@ class Budgets:
         if resource == BUDGETS:
             return [key] if now else ()
         if resource == PODS:
-            return [(namespace_of(each), name_of(each)) for each in self._world.all(BUDGETS) if namespace_of(each) == key[0]]
+            return [
+                (namespace_of(each), name_of(each)) for each in self._world.all(BUDGETS) if namespace_of(each) == key[0]
+            ]
         return ()
 
     def sync(self, key: Key) -> None:
@@ -56,7 +58,8 @@ class Budgets:
         mine = [
             pod
             for pod in self._world.all(PODS)
-            if namespace_of(pod) == key[0] and matches_selector(spec.get("selector"), pod["metadata"].get("labels") or {})
+            if namespace_of(pod) == key[0]
+            and matches_selector(spec.get("selector"), mapping(pod["metadata"], "labels"))
         ]
         healthy = sum(pods.is_ready(pod) and not pods.is_going(pod) for pod in mine)
         if "maxUnavailable" in spec:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from reconciler.sandbox.kubernetes.objects import Object, dig, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping, rfc3339
 from reconciler.sandbox.kubernetes.simulators import pods
 from reconciler.sandbox.kubernetes.simulators.cache import JOBS, PODS, Key, Resource
 from reconciler.sandbox.kubernetes.simulators.world import World
@@ -36,10 +36,26 @@ class Jobs:
         active = [pod for pod in mine if not pods.is_over(pod) and not pods.is_going(pod)]
         wanted: int = spec.get("completions") or 1
         if len(failed) > spec["backoffLimit"]:
-            self._end(job, active, len(succeeded), len(failed), "Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+            self._end(
+                job,
+                active,
+                len(succeeded),
+                len(failed),
+                "Failed",
+                "BackoffLimitExceeded",
+                "Job has reached the specified backoff limit",
+            )
             return
         if len(succeeded) >= wanted:
-            self._end(job, active, len(succeeded), len(failed), "Complete", "CompletionsReached", "Reached expected number of succeeded pods")
+            self._end(
+                job,
+                active,
+                len(succeeded),
+                len(failed),
+                "Complete",
+                "CompletionsReached",
+                "Reached expected number of succeeded pods",
+            )
             return
         if spec.get("suspend"):
             for pod in active:
@@ -59,28 +75,37 @@ class Jobs:
                 pods.create_pod(self._world, job, template)
                 continue
             index = str(next(free))
-            metadata: Object = template.get("metadata") or {}
-            annotations = {**(metadata.get("annotations") or {}), _INDEX: index}
+            metadata: Object = mapping(template, "metadata")
+            annotations = {**mapping(metadata, "annotations"), _INDEX: index}
             labelled = {**template, "metadata": {**metadata, "annotations": annotations}}
             pods.create_pod(self._world, job, labelled, labels={_INDEX: index})
 
-    def _end(self, job: Object, active: list[Object], succeeded: int, failed: int, kind: str, reason: str, message: str) -> None:
+    def _end(
+        self, job: Object, active: list[Object], succeeded: int, failed: int, kind: str, reason: str, message: str
+    ) -> None:
         for pod in active:
             pods.delete_pod(self._world, pod)
         now = rfc3339(self._world.clock.now())
-        before: Object = job.get("status") or {}
-        kinds = (("SuccessCriteriaMet", kind) if kind == "Complete" else ("FailureTarget", kind))
+        before: Object = mapping(job, "status")
+        kinds = ("SuccessCriteriaMet", kind) if kind == "Complete" else ("FailureTarget", kind)
         conditions = [
             {**pods.condition(each, True, reason, message, before, now), "lastProbeTime": now} for each in kinds
         ]
         self._report(job, [], succeeded, failed, conditions, completed=now if kind == "Complete" else None)
 
     def _report(
-        self, job: Object, active: list[Object], succeeded: int, failed: int, conditions: list[Object], *, completed: str | None = None
+        self,
+        job: Object,
+        active: list[Object],
+        succeeded: int,
+        failed: int,
+        conditions: list[Object],
+        *,
+        completed: str | None = None,
     ) -> None:
         now = rfc3339(self._world.clock.now())
         suspended = job["spec"].get("suspend")
-        before: Object = job.get("status") or {}
+        before: Object = mapping(job, "status")
         pods.write_status(
             self._world,
             JOBS,
@@ -108,14 +133,12 @@ class Jobs:
 
 
 def _ended_at(job: Object) -> float | None:
-    for each in dig(job, "status", "conditions") or []:
+    for each in items(job, "status", "conditions"):
         if each["type"] in ("Complete", "Failed") and each["status"] == "True":
             return datetime.fromisoformat(each["lastTransitionTime"].replace("Z", "+00:00")).timestamp()
     return None
 
 
 def _index(pod: Object) -> int:
-    annotations: dict[str, str] = pod["metadata"].get("annotations") or {}
+    annotations: dict[str, str] = mapping(pod["metadata"], "annotations")
     return int(annotations.get(_INDEX, -1))
-
-

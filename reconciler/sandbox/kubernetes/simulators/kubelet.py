@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reconciler.sandbox.kubernetes.objects import Object, dig, name_of, namespace_of, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping, name_of, namespace_of, rfc3339
 from reconciler.sandbox.kubernetes.simulators import placement
 from reconciler.sandbox.kubernetes.simulators.cache import NODES, PODS, Key, Resource
 from reconciler.sandbox.kubernetes.simulators.client import Refused
@@ -85,7 +85,7 @@ class Kubelet:
             return
         if pod["spec"].get("restartPolicy") == "Always":
             return
-        annotations: dict[str, str] = pod["metadata"].get("annotations") or {}
+        annotations: dict[str, str] = mapping(pod["metadata"], "annotations")
         seconds = float(annotations.get(RUN_SECONDS) or self._times.run)
         if self._reached(key, pod, "run", seconds):
             self._end(key, pod, int(annotations.get(EXIT_CODE) or 0))
@@ -106,7 +106,7 @@ class Kubelet:
     def _run(self, key: Key, pod: Object, node: Object, *, restarted: bool = False) -> None:
         self._addresses += 1
         now = rfc3339(self._world.clock.now())
-        old = {each["name"]: each for each in dig(pod, "status", "containerStatuses") or []}
+        old = {each["name"]: each for each in items(pod, "status", "containerStatuses")}
         statuses: list[Object] = []
         for container in pod["spec"]["containers"]:
             count = old.get(container["name"], {}).get("restartCount", 0) + (1 if restarted else 0)
@@ -128,7 +128,7 @@ class Kubelet:
         now = rfc3339(self._world.clock.now())
         reason = "Completed" if exit_code == 0 else "Error"
         ended = {"terminated": {"exitCode": exit_code, "reason": reason, "finishedAt": now}}
-        old = {each["name"]: each for each in dig(pod, "status", "containerStatuses") or []}
+        old = {each["name"]: each for each in items(pod, "status", "containerStatuses")}
         statuses = [
             _container_status(each, ended, ready=False, restarts=old.get(each["name"], {}).get("restartCount", 0))
             for each in pod["spec"]["containers"]
@@ -165,7 +165,7 @@ _READY_CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "Conta
 
 
 def _is_ready(pod: Object) -> bool:
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in dig(pod, "status", "conditions") or [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in items(pod, "status", "conditions"))
 
 
 def _state(node: Object) -> tuple[bool, Any]:
@@ -173,7 +173,7 @@ def _state(node: Object) -> tuple[bool, Any]:
 
 
 def _address(node: Object) -> str:
-    return next((each["address"] for each in dig(node, "status", "addresses") or [] if each["type"] == "InternalIP"), "")
+    return next((each["address"] for each in items(node, "status", "addresses") if each["type"] == "InternalIP"), "")
 
 
 def _condition(kind: str, status: str, now: str, *, reason: str | None = None) -> Object:

@@ -54,14 +54,19 @@ class Nodes:
         return boot_id
 
     def not_ready(self, name: str, reason: str = "NodeStatusUnknown") -> None:
-        self._condition(name, "Unknown" if reason == "NodeStatusUnknown" else "False", reason, "Kubelet stopped posting node status.")
+        self._condition(
+            name,
+            "Unknown" if reason == "NodeStatusUnknown" else "False",
+            reason,
+            "Kubelet stopped posting node status.",
+        )
 
     def ready(self, name: str, *, boot_id: str = "") -> None:
         """Ready again, after a reboot with a new boot id."""
         self._condition(name, "True", "KubeletReady", "kubelet is posting ready status", boot_id=boot_id)
 
     def reboot(self, name: str, *, seconds: float = 120.0) -> str:
-        """Not ready for so many simulated seconds, then ready with a new boot id, which is the answer. Blocks that long."""
+        """Not ready for so many simulated seconds (it blocks that long), then ready with the new boot id it answers."""
         self.not_ready(name)
         self._clock.sleep(seconds)
         boot_id = str(uuid.uuid4())
@@ -110,7 +115,14 @@ class Nodes:
             ("Ready", "True", "KubeletReady"),
         ):
             conditions.append(
-                {"type": kind, "status": status, "reason": reason, "message": "", "lastHeartbeatTime": now, "lastTransitionTime": now}
+                {
+                    "type": kind,
+                    "status": status,
+                    "reason": reason,
+                    "message": "",
+                    "lastHeartbeatTime": now,
+                    "lastTransitionTime": now,
+                }
             )
         info = {
             "bootID": boot_id,

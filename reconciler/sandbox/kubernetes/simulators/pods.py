@@ -1,10 +1,10 @@
-"""What the workload controllers share: pods from a template, pods of an owner, statuses written only when they change."""
+"""What the workload controllers share: pods from a template, pods of an owner, statuses written only on change."""
 
 import hashlib
 
 import orjson
 
-from reconciler.sandbox.kubernetes.objects import Object, clone, dig, name_of, namespace_of
+from reconciler.sandbox.kubernetes.objects import Object, clone, dig, items, mapping, name_of, namespace_of
 from reconciler.sandbox.kubernetes.simulators.cache import PODS, Key, Resource
 from reconciler.sandbox.kubernetes.simulators.client import Refused
 from reconciler.sandbox.kubernetes.simulators.world import World
@@ -22,7 +22,7 @@ def reference(owner: Object) -> Object:
 
 
 def controller_of(obj: Object) -> Object | None:
-    return next((each for each in obj["metadata"].get("ownerReferences") or [] if each.get("controller")), None)
+    return next((each for each in items(obj["metadata"], "ownerReferences") if each.get("controller")), None)
 
 
 def owner_key(obj: Object | None, kind: str) -> list[Key]:
@@ -38,11 +38,19 @@ def pods_of(world: World, owner: Object) -> list[Object]:
     return sorted(found, key=name_of)
 
 
-def create_pod(world: World, owner: Object, template: Object, *, name: str = "", labels: dict[str, str] | None = None, spec: Object | None = None) -> bool:
+def create_pod(
+    world: World,
+    owner: Object,
+    template: Object,
+    *,
+    name: str = "",
+    labels: dict[str, str] | None = None,
+    spec: Object | None = None,
+) -> bool:
     """A pod of the template; False if one of that name exists. `spec` is merged over the template's."""
-    metadata: Object = dict(template.get("metadata") or {})
+    metadata: Object = dict(mapping(template, "metadata"))
     metadata.pop("creationTimestamp", None)
-    metadata["labels"] = {**(metadata.get("labels") or {}), **(labels or {})}
+    metadata["labels"] = {**mapping(metadata, "labels"), **(labels or {})}
     metadata["ownerReferences"] = [reference(owner)]
     if name:
         metadata["name"] = name
@@ -77,7 +85,7 @@ def is_over(pod: Object) -> bool:
 
 
 def is_ready(pod: Object) -> bool:
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in dig(pod, "status", "conditions") or [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in items(pod, "status", "conditions"))
 
 
 def template_hash(template: Object) -> str:
@@ -88,7 +96,7 @@ def template_hash(template: Object) -> str:
 def write_status(world: World, resource: Resource, obj: Object, status: Object) -> None:
     """Replace the status if it is another one; nulls in `status` are dropped by the server."""
     wanted = {key: value for key, value in status.items() if value not in (None, 0, [])}
-    before: Object = obj.get("status") or {}
+    before: Object = mapping(obj, "status")
     if {key: value for key, value in before.items() if value not in (None, 0, [])} == wanted:
         return
     patch: Object = {key: wanted.get(key) for key in {**before, **wanted}}
@@ -103,6 +111,6 @@ def write_status(world: World, resource: Resource, obj: Object, status: Object) 
 def condition(kind: str, status: bool, reason: str, message: str, before: Object, now: str) -> Object:
     """A condition whose transition time moves only with its status."""
     text = "True" if status else "False"
-    old = next((each for each in before.get("conditions") or [] if each["type"] == kind), None)
+    old = next((each for each in items(before, "conditions") if each["type"] == kind), None)
     since = old["lastTransitionTime"] if old and old["status"] == text else now
     return {"type": kind, "status": text, "reason": reason, "message": message, "lastTransitionTime": since}

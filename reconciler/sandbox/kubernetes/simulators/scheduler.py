@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from reconciler.sandbox.kubernetes.objects import Object, dig, name_of, namespace_of, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, name_of, namespace_of, rfc3339
 from reconciler.sandbox.kubernetes.simulators import placement
 from reconciler.sandbox.kubernetes.simulators.cache import CLAIMS, NODES, PODS, Key, Resource
 from reconciler.sandbox.kubernetes.simulators.client import Refused
@@ -73,15 +73,18 @@ class Scheduler:
         return taken
 
     def _unbound_claim(self, pod: Object) -> str:
-        for volume in pod["spec"].get("volumes") or []:
+        for volume in items(pod["spec"], "volumes"):
             claim = dig(volume, "persistentVolumeClaim", "claimName")
             if claim is None:
                 continue
             found = self._world.get(CLAIMS, (namespace_of(pod), claim))
             if found is None:
-                return f'0/{len(self._world.all(NODES))} nodes are available: persistentvolumeclaim "{claim}" not found.'
+                return (
+                    f'0/{len(self._world.all(NODES))} nodes are available: persistentvolumeclaim "{claim}" not found.'
+                )
             if dig(found, "status", "phase") != "Bound":
-                return f"0/{len(self._world.all(NODES))} nodes are available: pod has unbound immediate PersistentVolumeClaims."
+                count = len(self._world.all(NODES))
+                return f"0/{count} nodes are available: pod has unbound immediate PersistentVolumeClaims."
         return ""
 
     def _bind(self, pod: Object, node: Object) -> None:
@@ -99,7 +102,7 @@ class Scheduler:
         self._world.write(PODS, self._world.client.get(path))
 
     def _unschedulable(self, pod: Object, message: str) -> None:
-        for each in dig(pod, "status", "conditions") or []:
+        for each in items(pod, "status", "conditions"):
             if each["type"] == "PodScheduled" and each["status"] == "False" and each.get("message") == message:
                 return
         condition = {
@@ -111,7 +114,9 @@ class Scheduler:
         }
         path = PODS.path((namespace_of(pod), name_of(pod)))
         try:
-            self._world.write(PODS, self._world.client.strategic(f"{path}/status", {"status": {"conditions": [condition]}}))
+            self._world.write(
+                PODS, self._world.client.strategic(f"{path}/status", {"status": {"conditions": [condition]}})
+            )
         except Refused as refused:
             if refused.code != 404:
                 raise
@@ -126,7 +131,7 @@ def _is_over(pod: Object) -> bool:
 
 
 def _is_daemon(pod: Object) -> bool:
-    return any(owner.get("kind") == "DaemonSet" for owner in pod["metadata"].get("ownerReferences") or [])
+    return any(owner.get("kind") == "DaemonSet" for owner in items(pod["metadata"], "ownerReferences"))
 
 
 def _offer(node: Object | None) -> object:

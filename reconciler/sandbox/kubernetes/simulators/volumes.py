@@ -7,7 +7,7 @@ the claim that is gone, and is not bound again until a person takes it off.
 
 from collections.abc import Sequence
 
-from reconciler.sandbox.kubernetes.objects import Object, dig, name_of, namespace_of
+from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping, name_of, namespace_of
 from reconciler.sandbox.kubernetes.quantities import value
 from reconciler.sandbox.kubernetes.simulators import pods
 from reconciler.sandbox.kubernetes.simulators.cache import CLAIMS, PODS, VOLUMES, Key, Resource
@@ -28,7 +28,11 @@ class Claims:
         if resource == CLAIMS:
             return [key] if now else ()
         if resource == VOLUMES:
-            return [(namespace_of(each), name_of(each)) for each in self._world.all(CLAIMS) if _is_pending(each) or dig(each, "spec", "volumeName") == key[1]]
+            return [
+                (namespace_of(each), name_of(each))
+                for each in self._world.all(CLAIMS)
+                if _is_pending(each) or dig(each, "spec", "volumeName") == key[1]
+            ]
         if resource == PODS and (now is None or pods.is_over(now)):
             return [(namespace_of(each), name_of(each)) for each in self._world.all(CLAIMS) if pods.is_going(each)]
         return ()
@@ -48,8 +52,14 @@ class Claims:
         if dig(volume, "spec", "claimRef", "uid") != claim["metadata"]["uid"]:
             volume = self._reserve(volume, claim)
         if not claim["spec"].get("volumeName"):
-            claim = self._world.write(CLAIMS, self._world.client.merge(CLAIMS.path(key), {"spec": {"volumeName": name_of(volume)}}))
-        status: Object = {"phase": "Bound", "accessModes": volume["spec"]["accessModes"], "capacity": volume["spec"]["capacity"]}
+            claim = self._world.write(
+                CLAIMS, self._world.client.merge(CLAIMS.path(key), {"spec": {"volumeName": name_of(volume)}})
+            )
+        status: Object = {
+            "phase": "Bound",
+            "accessModes": volume["spec"]["accessModes"],
+            "capacity": volume["spec"]["capacity"],
+        }
         pods.write_status(self._world, CLAIMS, claim, status)
         if dig(volume, "status", "phase") != "Bound":
             pods.write_status(self._world, VOLUMES, volume, {"phase": "Bound"})
@@ -62,7 +72,11 @@ class Claims:
             return volume if volume and _may_bind(volume, claim) and _same_class(volume, claim) else None
         fitting = [volume for volume in self._world.all(VOLUMES) if _may_bind(volume, claim) and _fits(volume, claim)]
         reserved = [volume for volume in fitting if volume["spec"].get("claimRef")]
-        return min(reserved or fitting, key=lambda volume: (value(volume["spec"]["capacity"]["storage"]), name_of(volume)), default=None)
+        return min(
+            reserved or fitting,
+            key=lambda volume: (value(volume["spec"]["capacity"]["storage"]), name_of(volume)),
+            default=None,
+        )
 
     def _reserve(self, volume: Object, claim: Object) -> Object:
         reference = {
@@ -80,7 +94,9 @@ class Claims:
         in_use = any(
             namespace_of(pod) == key[0]
             and not pods.is_over(pod)
-            and any(dig(volume, "persistentVolumeClaim", "claimName") == key[1] for volume in pod["spec"].get("volumes") or [])
+            and any(
+                dig(volume, "persistentVolumeClaim", "claimName") == key[1] for volume in items(pod["spec"], "volumes")
+            )
             for pod in self._world.all(PODS)
         )
         if not in_use:
@@ -97,7 +113,11 @@ class Volumes:
         if resource == VOLUMES:
             return [key] if now else ()
         if resource == CLAIMS and now is None:
-            return [("", name_of(each)) for each in self._world.all(VOLUMES) if dig(each, "spec", "claimRef", "name") == key[1]]
+            return [
+                ("", name_of(each))
+                for each in self._world.all(VOLUMES)
+                if dig(each, "spec", "claimRef", "name") == key[1]
+            ]
         return ()
 
     def sync(self, key: Key) -> None:
@@ -118,7 +138,7 @@ class Volumes:
                 self._world.client.delete(VOLUMES.path(key), uid=volume["metadata"]["uid"])
 
     def _claim_of(self, volume: Object) -> Object | None:
-        reference: Object = volume["spec"].get("claimRef") or {}
+        reference: Object = mapping(volume["spec"], "claimRef")
         claim = self._world.get(CLAIMS, (reference.get("namespace") or "", reference.get("name") or ""))
         return claim if claim is not None and claim["metadata"]["uid"] == reference.get("uid") else None
 
@@ -145,19 +165,19 @@ def _same_class(volume: Object, claim: Object) -> bool:
 
 def _fits(volume: Object, claim: Object) -> bool:
     wanted, has = claim["spec"], volume["spec"]
-    labels: dict[str, str] = volume["metadata"].get("labels") or {}
-    selector: Object = wanted.get("selector") or {}
+    labels: dict[str, str] = mapping(volume["metadata"], "labels")
+    selector: Object = mapping(wanted, "selector")
     return (
         _same_class(volume, claim)
         and set(wanted["accessModes"]) <= set(has["accessModes"])
         and wanted.get("volumeMode") == has.get("volumeMode")
         and value(has["capacity"]["storage"]) >= value(wanted["resources"]["requests"]["storage"])
-        and all(labels.get(key) == text for key, text in (selector.get("matchLabels") or {}).items())
+        and all(labels.get(key) == text for key, text in mapping(selector, "matchLabels").items())
     )
 
 
 def _take_finalizer(world: World, resource: Resource, obj: Object, finalizer: str) -> None:
-    left = [each for each in obj["metadata"].get("finalizers") or [] if each != finalizer]
+    left = [each for each in items(obj["metadata"], "finalizers") if each != finalizer]
     path = resource.path((namespace_of(obj), name_of(obj)))
     try:
         world.client.merge(path, {"metadata": {"finalizers": left or None, "uid": obj["metadata"]["uid"]}})

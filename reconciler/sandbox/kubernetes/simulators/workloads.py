@@ -2,9 +2,17 @@
 
 from collections.abc import Sequence
 
-from reconciler.sandbox.kubernetes.objects import Object, clone, name_of, namespace_of, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, clone, items, mapping, name_of, namespace_of, rfc3339
 from reconciler.sandbox.kubernetes.simulators import pods
-from reconciler.sandbox.kubernetes.simulators.cache import CLAIMS, DEPLOYMENTS, PODS, REPLICA_SETS, STATEFUL_SETS, Key, Resource
+from reconciler.sandbox.kubernetes.simulators.cache import (
+    CLAIMS,
+    DEPLOYMENTS,
+    PODS,
+    REPLICA_SETS,
+    STATEFUL_SETS,
+    Key,
+    Resource,
+)
 from reconciler.sandbox.kubernetes.simulators.client import Refused
 from reconciler.sandbox.kubernetes.simulators.world import World
 
@@ -33,7 +41,7 @@ class Deployments:
             current = self._create(deployment, name)
         elif current["spec"]["replicas"] != wanted:
             current = self._scale(current, wanted)
-        ready = (current.get("status") or {}).get("readyReplicas", 0)
+        ready = mapping(current, "status").get("readyReplicas", 0)
         for old in sets:
             # the old pods go when the new ones are ready
             if name_of(old) != name and old["spec"]["replicas"] and ready >= wanted:
@@ -43,10 +51,10 @@ class Deployments:
     def _create(self, deployment: Object, name: str) -> Object:
         digest = name.rpartition("-")[2]
         template: Object = clone(deployment["spec"]["template"])
-        labels = {**(template["metadata"].get("labels") or {}), "pod-template-hash": digest}
+        labels = {**mapping(template["metadata"], "labels"), "pod-template-hash": digest}
         template["metadata"]["labels"] = labels
         selector: Object = clone(deployment["spec"]["selector"])
-        selector["matchLabels"] = {**(selector.get("matchLabels") or {}), "pod-template-hash": digest}
+        selector["matchLabels"] = {**mapping(selector, "matchLabels"), "pod-template-hash": digest}
         body: Object = {
             "apiVersion": "apps/v1",
             "kind": "ReplicaSet",
@@ -68,19 +76,34 @@ class Deployments:
 
     def _report(self, deployment: Object, current: Object, old: list[Object]) -> None:
         wanted = deployment["spec"]["replicas"]
-        status: Object = current.get("status") or {}
+        status: Object = mapping(current, "status")
         updated = status.get("replicas", 0)
-        ready = status.get("readyReplicas", 0) + sum((each.get("status") or {}).get("readyReplicas", 0) for each in old)
-        total = updated + sum((each.get("status") or {}).get("replicas", 0) for each in old)
+        ready = status.get("readyReplicas", 0) + sum(mapping(each, "status").get("readyReplicas", 0) for each in old)
+        total = updated + sum(mapping(each, "status").get("replicas", 0) for each in old)
         now = rfc3339(self._world.clock.now())
-        before: Object = deployment.get("status") or {}
+        before: Object = mapping(deployment, "status")
         done = updated >= wanted and status.get("readyReplicas", 0) >= wanted and total == updated
         name = name_of(current)
-        progress = f'ReplicaSet "{name}" has successfully progressed.' if done else f'ReplicaSet "{name}" is progressing.'
-        available = "Deployment has minimum availability." if ready >= wanted else "Deployment does not have minimum availability."
+        progress = (
+            f'ReplicaSet "{name}" has successfully progressed.' if done else f'ReplicaSet "{name}" is progressing.'
+        )
+        available = (
+            "Deployment has minimum availability."
+            if ready >= wanted
+            else "Deployment does not have minimum availability."
+        )
         conditions = [
-            pods.condition("Available", ready >= wanted, "MinimumReplicasAvailable" if ready >= wanted else "MinimumReplicasUnavailable", available, before, now),
-            pods.condition("Progressing", True, "NewReplicaSetAvailable" if done else "ReplicaSetUpdated", progress, before, now),
+            pods.condition(
+                "Available",
+                ready >= wanted,
+                "MinimumReplicasAvailable" if ready >= wanted else "MinimumReplicasUnavailable",
+                available,
+                before,
+                now,
+            ),
+            pods.condition(
+                "Progressing", True, "NewReplicaSetAvailable" if done else "ReplicaSetUpdated", progress, before, now
+            ),
         ]
         for each in conditions:
             each["lastUpdateTime"] = each["lastTransitionTime"]
@@ -189,8 +212,8 @@ class StatefulSets:
     def _create(self, owner: Object, number: int, digest: str) -> None:
         name, namespace = f"{name_of(owner)}-{number}", namespace_of(owner)
         template: Object = owner["spec"]["template"]
-        volumes: list[Object] = list(template["spec"].get("volumes") or [])
-        for claim in owner["spec"].get("volumeClaimTemplates") or []:
+        volumes: list[Object] = list(items(template["spec"], "volumes"))
+        for claim in items(owner["spec"], "volumeClaimTemplates"):
             claim_name = f"{claim['metadata']['name']}-{name}"
             self._claim(namespace, claim_name, claim)
             volumes.append({"name": claim["metadata"]["name"], "persistentVolumeClaim": {"claimName": claim_name}})
@@ -203,8 +226,13 @@ class StatefulSets:
         pods.create_pod(self._world, owner, template, name=name, labels=labels, spec=spec)
 
     def _claim(self, namespace: str, name: str, template: Object) -> None:
-        metadata = {"name": name, "labels": template["metadata"].get("labels") or {}}
-        body: Object = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": template["spec"]}
+        metadata = {"name": name, "labels": mapping(template["metadata"], "labels")}
+        body: Object = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": metadata,
+            "spec": template["spec"],
+        }
         try:
             self._world.client.create(CLAIMS.collection(namespace), body)
         except Refused as refused:
@@ -213,7 +241,9 @@ class StatefulSets:
 
     def _take_away(self, owner: Object, by_name: dict[str, Object], digest: str) -> None:
         wanted: int = owner["spec"]["replicas"]
-        numbered = sorted(((int(name.rpartition("-")[2]), pod) for name, pod in by_name.items()), key=lambda each: -each[0])
+        numbered = sorted(
+            ((int(name.rpartition("-")[2]), pod) for name, pod in by_name.items()), key=lambda each: -each[0]
+        )
         for number, pod in numbered:
             if pods.is_going(pod):
                 return  # one at a time
@@ -223,5 +253,5 @@ class StatefulSets:
 
 
 def _revision(pod: Object) -> str:
-    labels: dict[str, str] = pod["metadata"].get("labels") or {}
+    labels: dict[str, str] = mapping(pod["metadata"], "labels")
     return labels.get("controller-revision-hash", "")
