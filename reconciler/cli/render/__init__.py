@@ -1,0 +1,1 @@
+"""Views as words for people."""

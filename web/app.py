@@ -1,0 +1,11 @@
+"""The composition root: the commands of `reconciler.cli`, and those that run a whole process of their own."""
+
+from __future__ import annotations
+
+from reconciler.cli.app import make_app
+from web import sandbox, serving
+from web.demo import command as demo
+
+app = make_app()
+for _part in (serving, demo, sandbox):
+    _part.add_to(app)

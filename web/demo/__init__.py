@@ -1,0 +1,1 @@
+"""The demo: a whole life of a cluster against the sandbox, without an AWS account."""
