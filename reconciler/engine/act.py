@@ -63,8 +63,7 @@ def send(scope: Scope, drafts: Sequence[Draft], clock: Clock) -> list[tuple[Draf
             continue
         answer = _send_one(scope, item)
         answers.append((item, answer))
-        over = isinstance(answer, Reply) and item.call.closes_on_reply and not answer.failures
-        stopped = not over
+        stopped = not _lane_is_free(item, answer)
     return answers
 
 
@@ -86,6 +85,13 @@ def record(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, 
 
 class GuardFailed(InstantStartError):
     """The world is no longer what the plan relied on."""
+
+
+def _lane_is_free(item: Draft, answer: Reply | InstantStartError) -> bool:
+    """Over with the reply, or certainly nothing happened."""
+    if isinstance(answer, Reply):
+        return item.call.closes_on_reply
+    return isinstance(answer, GuardFailed) or not isinstance(answer, RetryLater)
 
 
 # Choosing ------------------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from reconciler.live.aws import AwsSession
+from reconciler.live.aws.sessions import AwsSession
 from reconciler.live.clock import Clock
-from reconciler.live.kube import KubeCluster
+from reconciler.live.kube.cluster import KubeCluster
 from schemas.journal import EffectClass, OpRecord
 from schemas.plan import Action
 from schemas.resource import Observed, Resource
