@@ -156,6 +156,10 @@ class ApiServers:
     async def _stop(self, running: _Running) -> None:
         running.app.close()
         running.server.should_exit = True
+        # a polite TLS goodbye would wait for clients that keep their connections open
+        connections: Any = running.server.server_state.connections
+        for connection in list(connections):
+            connection.transport.abort()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait_for(asyncio.wrap_future(running.task), START_SECONDS)
 

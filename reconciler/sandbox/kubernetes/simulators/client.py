@@ -88,7 +88,9 @@ class Client:
         found: Object = orjson.loads(payload)
         return found
 
-    def watch(self, path: str, revision: str, on_connect: Callable[[socket.socket], None]) -> Iterator[Object]:
+    def watch(
+        self, path: str, revision: str, on_connect: Callable[[socket.socket], None], **more: str
+    ) -> Iterator[Object]:
         """Events after `revision`, until the server ends the stream. Refused when it cannot begin or breaks."""
         connection = http.client.HTTPSConnection(
             self._host, self._port, timeout=WATCH_SECONDS * 2, context=self._context
@@ -98,6 +100,7 @@ class Client:
             "resourceVersion": revision,
             "timeoutSeconds": str(WATCH_SECONDS),
             "allowWatchBookmarks": "true",
+            **more,
         }
         try:
             connection.connect()
