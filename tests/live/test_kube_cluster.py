@@ -24,7 +24,7 @@ NAMESPACE = Gvk("v1", "Namespace")
 def place(kube: KubeCluster, kubernetes: Kubernetes) -> str:
     """A new namespace."""
     name = f"t-{uuid.uuid4().hex[:8]}"
-    kube.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}], op=OP)
+    kube.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"by": "test"}}}], op=OP)
     kubernetes.requests.clear()
     return name
 
@@ -48,7 +48,7 @@ def test_namespaces_and_crds_go_first(kube: KubeCluster, kubernetes: Kubernetes)
     crd = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"widgets.{group}"},
+        "metadata": {"name": f"widgets.{group}", "labels": {"by": "test"}},
         "spec": {
             "group": group,
             "names": {"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"},
@@ -63,8 +63,13 @@ def test_namespaces_and_crds_go_first(kube: KubeCluster, kubernetes: Kubernetes)
             ],
         },
     }
-    widget = {"apiVersion": f"{group}/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": name}, "spec": {}}
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    widget = {
+        "apiVersion": f"{group}/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "namespace": name, "labels": {"by": "test"}},
+        "spec": {},
+    }
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"by": "test"}}}
     kube.apply([widget, config_map(name, "c"), crd, namespace], op=OP)
     assert kube.get(Gvk(f"{group}/v1", "Widget"), name, "w")["kind"] == "Widget"
 
