@@ -20,12 +20,12 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
     # Logs of one line a request: the request log has them, with more.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    cloud = compose(Clock(asked.rate))
+    cloud = compose(Clock(asked.rate), simulators=True)
     identity = cloud.world.credentials.account(asked.account)
     server = SandboxServer(asked.port, cloud, Control(cloud, asked.region))
     stopping = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stopping.set())
+        signal.signal(name, lambda _number, _frame: stopping.set())
     threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
     cloud.start()
     about = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 
 import boto3
 from botocore.config import Config
+from botocore.signers import RequestSigner
 
 from reconciler.sandbox import hosting
 from reconciler.sandbox.aws.cloud import Cloud
@@ -36,10 +38,38 @@ class Sandbox:
     access_key: str
     secret_key: str
     region: str
+    session_token: str = ""
 
     def client(self, service: str, **config: Any) -> Any:
         """A boto3 client that sends once."""
-        return _client(self.endpoint, self.access_key, self.secret_key, self.region, service, tuple(config.items()))
+        keys = (self.access_key, self.secret_key, self.session_token or None)
+        return _client(self.endpoint, keys, self.region, service, tuple(config.items()))
+
+    def with_key(self, access_key: str, secret_key: str, session_token: str = "") -> Sandbox:
+        """The same place seen by somebody else."""
+        return replace(self, access_key=access_key, secret_key=secret_key, session_token=session_token)
+
+    def eks_token(self, cluster: str) -> str:
+        """A bearer token for the cluster's Kubernetes API."""
+        client = self.client("sts")
+        signing: Any = RequestSigner
+        signer = signing(
+            client.meta.service_model.service_id,
+            self.region,
+            "sts",
+            "v4",
+            client._request_signer._credentials,
+            client.meta.events,
+        )
+        request = {
+            "method": "GET",
+            "url": f"https://sts.{self.region}.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15",
+            "body": {},
+            "headers": {"x-k8s-aws-id": cluster},
+            "context": {},
+        }
+        url = signer.generate_presigned_url(request, region_name=self.region, expires_in=60, operation_name="")
+        return "k8s-aws-v1." + base64.urlsafe_b64encode(str(url).encode()).decode().rstrip("=")
 
     def of_account(self, account: str) -> Sandbox:
         identity = self.cloud.world.credentials.account(account)
@@ -75,16 +105,30 @@ class Sandbox:
             return json.loads(answer.read())
 
 
+def code_of(error: Any) -> str:
+    """The code of a botocore ClientError."""
+    return str(error.response["Error"]["Code"])
+
+
+def status_of(error: Any) -> int:
+    return int(error.response["ResponseMetadata"]["HTTPStatusCode"])
+
+
 @cache
 def _client(
-    endpoint: str, key: str, secret: str, region: str, service: str, config: tuple[tuple[str, Any], ...]
+    endpoint: str,
+    keys: tuple[str, str, str | None],
+    region: str,
+    service: str,
+    config: tuple[tuple[str, Any], ...],
 ) -> Any:
-    connect: Any = boto3.client
-    return connect(
+    boto: Any = boto3
+    return boto.client(
         service,
         endpoint_url=endpoint,
-        aws_access_key_id=key,
-        aws_secret_access_key=secret,
+        aws_access_key_id=keys[0],
+        aws_secret_access_key=keys[1],
+        aws_session_token=keys[2],
         region_name=region,
         config=Config(**{"retries": {"total_max_attempts": 1}, **dict(config)}),
     )
@@ -95,13 +139,15 @@ def running(
     *,
     rate: float,
     kubernetes: KubernetesHost | None = None,
+    simulators: bool = False,
     account: str = "111122223333",
     region: str = "us-west-2",
     pace: Pace | None = None,
-) -> Iterator[Sandbox]:
+) -> Generator[Sandbox]:
     """`kubernetes` is for tests of the AWS side alone; without it clusters are really served."""
     clock = Clock(rate)
-    cloud = Cloud(clock, kubernetes, pace=pace) if kubernetes else hosting.compose(clock, pace=pace)
+    cloud = Cloud(clock, kubernetes, pace=pace) if kubernetes else None
+    cloud = cloud or hosting.compose(clock, pace=pace, simulators=simulators)
     server = SandboxServer(0, cloud, Control(cloud, region))
     identity = cloud.world.credentials.account(account)
     serve = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

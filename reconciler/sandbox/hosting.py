@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -22,10 +23,12 @@ from reconciler.sandbox.kubernetes.kinds import Kind
 from reconciler.sandbox.kubernetes.objects import clone
 from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, Fault, RequestRecord
 from reconciler.sandbox.kubernetes.server import ApiServers, Endpoint
+from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
 from reconciler.sandbox.kubernetes.store import Store
 
 _OWN = UserInfo(name="system:sandbox", groups=(MASTERS,))
 _OPTIONS = WriteOptions(manager="eks")
+_STOP_SECONDS = 10.0
 _READS = ("get", "list", "watch")
 _ANSWERS = {
     "throttle": (429, "TooManyRequests"),
@@ -34,17 +37,15 @@ _ANSWERS = {
     "expired_token": (401, "Unauthorized"),
 }
 
-Started = Callable[[Endpoint, str], Callable[[], None]]  # endpoint and a token for simulators → how to stop them
 
-
-def compose(clock: Clock, *, pace: Pace | None = None, simulators: Started | None = None) -> Cloud:
-    """A cloud whose EKS clusters are served. `simulators`, if given, is called for each cluster that opens."""
+def compose(clock: Clock, *, pace: Pace | None = None, simulators: bool = False) -> Cloud:
+    """A cloud whose EKS clusters are served; with `simulators` each has a scheduler, kubelets and controllers."""
     log, faults = RequestLog(), Faults()
     return Cloud(clock, Host(clock, log, faults, simulators), pace=pace, log=log, faults=faults)
 
 
 class Host:
-    def __init__(self, clock: Clock, log: RequestLog, faults: Faults, simulators: Started | None) -> None:
+    def __init__(self, clock: Clock, log: RequestLog, faults: Faults, simulators: bool) -> None:
         self._clock, self._log, self._faults, self._simulators = clock, log, faults, simulators
         self._own_token = secrets.token_urlsafe(24)
         self._callers: dict[str, AwsAuthenticate] = {}
@@ -59,11 +60,22 @@ class Host:
     def open(self, name: str, version: str, authenticate: AwsAuthenticate) -> KubernetesCluster:
         self._callers[name] = authenticate
         endpoint = self._servers.start(name)
-        stop = self._simulators(endpoint, self._own_token) if self._simulators else None
-        return Hosted(self._servers, endpoint, stop)
+        return Hosted(self._servers, endpoint, self._simulated(endpoint) if self._simulators else None)
 
     def close(self) -> None:
         self._servers.close()
+
+    def _simulated(self, endpoint: Endpoint) -> Callable[[], None]:
+        """Start what lives in the cluster, beside: it lists everything first, and the cloud waits for nobody."""
+        simulators = Simulators(endpoint.url, endpoint.ca_pem, lambda: self._own_token, clock=self._clock)
+        starting = threading.Thread(target=simulators.start, name=f"simulators {endpoint.cluster}", daemon=True)
+        starting.start()
+
+        def stop() -> None:
+            starting.join(_STOP_SECONDS)
+            simulators.stop()
+
+        return stop
 
     def _authenticate(self, cluster: str) -> Authenticate:
         def user(token: str) -> UserInfo | None:

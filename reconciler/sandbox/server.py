@@ -39,7 +39,7 @@ class SandboxServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # one write a reply
-    server: SandboxServer
+    server: SandboxServer  # pyright: ignore[reportIncompatibleVariableOverride]  # set by the server, never by us
     timeout = 300
     _quiet: ClassVar[bool] = True
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from botocore.signers import RequestSigner
 
 from reconciler.sandbox.aws.eks import authentication
-from reconciler.sandbox.embedded import Sandbox
+from reconciler.sandbox.embedded import Sandbox, code_of
 
 
 def code(raised: pytest.ExceptionInfo[ClientError]) -> str:
-    return str(raised.value.response["Error"]["Code"])
+    return code_of(raised.value)
 
 
 def test_a_cluster_comes_after_minutes_with_endpoint_and_issuer(sandbox: Sandbox, eks: str) -> None:
@@ -132,7 +131,7 @@ def test_tokens_are_checked_for_real(sandbox: Sandbox, eks: str) -> None:
     """E01: a token is a signature of real time, for one cluster, by a known key with an access entry."""
     cluster = sandbox.cloud.world.eks[sandbox.account, "us-west-2"]["prod"]
     credentials = sandbox.cloud.world.credentials
-    good = token(sandbox, "prod")
+    good = sandbox.eks_token("prod")
     now = datetime.now(UTC)
     user = authentication.of(cluster, credentials)(good)
     assert user is not None
@@ -144,28 +143,3 @@ def test_tokens_are_checked_for_real(sandbox: Sandbox, eks: str) -> None:
     assert authentication.caller("k8s-aws-v1.!", "prod", credentials, now) is None
     sandbox.client("eks").delete_access_entry(clusterName="prod", principalArn=cluster.creator)
     assert authentication.of(cluster, credentials)(good) is None  # known, but no longer let in
-
-
-def token(sandbox: Sandbox, cluster: str) -> str:
-    client = sandbox.client("sts")
-    signer = RequestSigner(
-        client.meta.service_model.service_id,
-        "us-west-2",
-        "sts",
-        "v4",
-        client._request_signer._credentials,
-        client.meta.events,
-    )
-    url = signer.generate_presigned_url(
-        {
-            "method": "GET",
-            "url": "https://sts.us-west-2.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15",
-            "body": {},
-            "headers": {"x-k8s-aws-id": cluster},
-            "context": {},
-        },
-        region_name="us-west-2",
-        expires_in=60,
-        operation_name="",
-    )
-    return "k8s-aws-v1." + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from reconciler.sandbox.embedded import Sandbox
+from reconciler.sandbox.embedded import Sandbox, code_of
 
 Role = Callable[..., str]
 Net = dict[str, str]
@@ -23,7 +23,7 @@ class Cluster:
         self.sandbox, self.eks, self.network = sandbox, eks, network
         self.client = sandbox.client("sagemaker")
         self.execution_role = role("node", "sagemaker.amazonaws.com")
-        self.bucket = f"sagemaker-scripts-{sandbox.account}"
+        self.bucket = f"sagemaker-{network['vpc']}"
         s3 = sandbox.client("s3")
         s3.create_bucket(Bucket=self.bucket, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
         s3.put_object(Bucket=self.bucket, Key="lifecycle/on_create.sh", Body=b"#!/bin/bash\n")
@@ -83,7 +83,7 @@ def cluster(sandbox: Sandbox, chart: str, network: Net, role: Role) -> Cluster:
 
 
 def code(raised: pytest.ExceptionInfo[ClientError]) -> str:
-    return str(raised.value.response["Error"]["Code"])
+    return code_of(raised.value)
 
 
 def test_the_chart_comes_first(sandbox: Sandbox, eks: str, network: Net, role: Role) -> None:

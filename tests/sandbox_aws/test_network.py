@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from reconciler.sandbox.embedded import Sandbox
+from reconciler.sandbox.embedded import Sandbox, code_of
 
 Net = dict[str, str]
 
 
 def code(raised: pytest.ExceptionInfo[ClientError]) -> str:
-    return str(raised.value.response["Error"]["Code"])
+    return code_of(raised.value)
 
 
 def test_a_gateway_takes_time_and_holds_everything(sandbox: Sandbox, network: Net) -> None:
@@ -102,32 +102,24 @@ def test_endpoints(sandbox: Sandbox, network: Net) -> None:
 
 
 def test_roles_hold_their_policies(sandbox: Sandbox, role: Callable[..., str]) -> None:
-    role("held", "eks.amazonaws.com")
+    name = role("held", "eks.amazonaws.com").rpartition("/")[2]
     iam = sandbox.client("iam")
-    for name in ("AmazonEKSClusterPolicy", "AmazonSageMakerClusterInstanceRolePolicy", "AmazonEKS_CNI_Policy"):
-        iam.attach_role_policy(RoleName="held", PolicyArn=f"arn:aws:iam::aws:policy/{name}")
+    for policy in ("AmazonEKSClusterPolicy", "AmazonSageMakerClusterInstanceRolePolicy", "AmazonEKS_CNI_Policy"):
+        iam.attach_role_policy(RoleName=name, PolicyArn=f"arn:aws:iam::aws:policy/{policy}")
         with pytest.raises(ClientError) as refused:
-            iam.delete_role(RoleName="held")
+            iam.delete_role(RoleName=name)
         assert code(refused) == "DeleteConflict"
-        iam.detach_role_policy(RoleName="held", PolicyArn=f"arn:aws:iam::aws:policy/{name}")
-    iam.delete_role(RoleName="held")
+        iam.detach_role_policy(RoleName=name, PolicyArn=f"arn:aws:iam::aws:policy/{policy}")
+    iam.delete_role(RoleName=name)
 
 
 def test_an_assumed_role_is_its_own_caller(sandbox: Sandbox, role: Callable[..., str]) -> None:
-    import boto3
-
     sts = sandbox.client("sts")
     arn = role("deployer", "ec2.amazonaws.com")
     with pytest.raises(ClientError) as unknown:
-        sts.assume_role(RoleArn=arn + "x", RoleSessionName="s")
+        sts.assume_role(RoleArn=arn + "x", RoleSessionName="run")
     assert code(unknown) == "AccessDenied"
-    given = sts.assume_role(RoleArn=arn, RoleSessionName="s")["Credentials"]
-    as_role = boto3.client(
-        "sts",
-        endpoint_url=sandbox.endpoint,
-        region_name="us-west-2",
-        aws_access_key_id=given["AccessKeyId"],
-        aws_secret_access_key=given["SecretAccessKey"],
-        aws_session_token=given["SessionToken"],
-    )
-    assert as_role.get_caller_identity()["Arn"] == f"arn:aws:sts::{sandbox.account}:assumed-role/deployer/s"
+    given = sts.assume_role(RoleArn=arn, RoleSessionName="run")["Credentials"]
+    as_role = sandbox.with_key(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"]).client("sts")
+    name = arn.rpartition("/")[2]
+    assert as_role.get_caller_identity()["Arn"] == f"arn:aws:sts::{sandbox.account}:assumed-role/{name}/run"

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import boto3
 import pytest
@@ -27,8 +28,9 @@ def test_starts_soon_and_is_found_by_environment_alone(monkeypatch: pytest.Monke
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", about["access_key"])
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", about["secret_key"])
         monkeypatch.setenv("AWS_DEFAULT_REGION", about["region"])
-        assert boto3.client("sts").get_caller_identity()["Account"] == about["account"] == "111122223333"
-        assert boto3.client("sagemaker").list_clusters()["ClusterSummaries"] == []
+        boto: Any = boto3
+        assert boto.client("sts").get_caller_identity()["Account"] == about["account"] == "111122223333"
+        assert boto.client("sagemaker").list_clusters()["ClusterSummaries"] == []
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=20)

@@ -62,3 +62,15 @@ def op_of(user_agent: str) -> str | None:
 
 def is_mutating(operation: str) -> bool:
     return not operation.startswith(_READS) and operation not in ("AssumeRole", "HeadObject")
+
+
+def part(tree: Json, name: str) -> Json:
+    """A nested object; empty where there is none."""
+    found: Any = tree.get(name)
+    return found if found is not None else {}
+
+
+def each(tree: Json, name: str) -> list[Any]:
+    """A nested list; empty where there is none."""
+    found: Any = tree.get(name)
+    return found if found is not None else []

@@ -96,6 +96,12 @@ class Cloud:
     def reset(self) -> None:
         """An empty cloud again; accounts and clock stay."""
         with self.agenda.lock:
+            self.forget()
+            self.world.moto.reset()
+
+    def forget(self) -> None:
+        """Drop what is ours, log and faults too; what moto holds (EC2, IAM, S3) stays."""
+        with self.agenda.lock:
             self.agenda.clear()
             self._close_kubernetes()
             self.world.eks.clear()
@@ -109,7 +115,6 @@ class Cloud:
                 self.faults,
             ):
                 part.clear()
-            self.world.moto.reset()
 
     def answer(self, request: Request) -> Reply | Dropped:
         signed = signatures.read(request.query, request.headers)

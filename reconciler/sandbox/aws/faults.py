@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from reconciler.sandbox.aws.calls import Json
+from reconciler.sandbox.aws.calls import Json, part
 from reconciler.sandbox.aws.errors import AwsError
 
 KINDS = ("throttle", "error500", "timeout", "lost_reply", "access_denied", "expired_token", "slow")
@@ -33,7 +33,7 @@ class Faults:
 
     def add(self, order: Json) -> None:
         """`{match: {service, operation, nth}, fault: kind or kind:seconds, times}`; raises ValueError."""
-        match: Json = order.get("match") or {}
+        match: Json = part(order, "match")
         kind, _, seconds = str(order.get("fault", "")).partition(":")
         if kind not in KINDS:
             raise ValueError(f"unknown fault {kind!r}; known are {', '.join(KINDS)}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 from xml.sax.saxutils import escape
 
 from reconciler.sandbox.aws.agenda import Agenda
-from reconciler.sandbox.aws.calls import Call
+from reconciler.sandbox.aws.calls import Call, Json
 from reconciler.sandbox.aws.credentials import Credentials
 from reconciler.sandbox.aws.errors import AwsError, Reply
 from reconciler.sandbox.aws.moto_bridge import Moto
@@ -74,11 +74,16 @@ class IdentityRules:
 
 
 def _trusts(document: Any, service: str) -> bool:
-    policy: Any = json.loads(document) if isinstance(document, str) else document
-    statements: Any = policy.get("Statement", [])
-    for statement in statements if isinstance(statements, list) else [statements]:
-        principal: Any = statement.get("Principal", {})
-        named: Any = principal.get("Service", []) if isinstance(principal, dict) else []
-        if service in ([named] if isinstance(named, str) else named) and statement.get("Effect") == "Allow":
+    policy: Json = json.loads(document) if isinstance(document, str) else document
+    for statement in _many(policy.get("Statement", [])):
+        principal: Any = statement.get("Principal")
+        # "*" and principals of other kinds are strings or have other keys: no service is meant by them.
+        services = [] if principal is None or isinstance(principal, str) else _many(principal.get("Service", []))
+        if service in services and statement.get("Effect") == "Allow":
             return True
     return False
+
+
+def _many(value: Any) -> list[Any]:
+    """IAM writes a list of one as the one."""
+    return cast("list[Any]", value) if isinstance(value, list) else [value]

@@ -94,10 +94,10 @@ class Moto:
         backends: Any = importlib.import_module("moto.ec2.models").ec2_backends
         for _, regions in list(backends.items()):
             for _, backend in list(regions.items()):
-                dead = {gateway.id for gateway in backend.nat_gateways.values() if gateway.state.startswith("delet")}
-                for resource, tags in list(backend.tags.items()):
-                    if tags and resource not in dead:
-                        yield f"ec2.{resource.rpartition('-')[0]}", str(resource), dict(tags)
+                for resource in _alive(backend):
+                    tags = backend.tags.get(resource)
+                    if tags:
+                        yield f"ec2.{resource.rpartition('-')[0]}", resource, dict(tags)
 
     def reset(self) -> None:
         importlib.import_module("moto.moto_api._internal.models").moto_api_backend.reset()
@@ -113,6 +113,16 @@ class Moto:
             werkzeug_app: Any = importlib.import_module("moto.moto_server.werkzeug_app")
             app = self._apps[service] = werkzeug_app.create_backend_app(service)
         return app
+
+
+def _alive(backend: Any) -> Iterator[str]:
+    """Ids of what exists in EC2. moto keeps the tags of things that are gone."""
+    tables = (backend.vpcs, backend.internet_gateways, backend.route_tables, backend.enis, *backend.subnets.values())
+    for table in (*tables, *backend.groups.values()):
+        yield from map(str, list(table))
+    yield from (str(one.id) for one in list(backend.nat_gateways.values()) if not one.state.startswith("delet"))
+    yield from (str(one.id) for one in list(backend.vpc_end_points.values()) if not one.state.startswith("delet"))
+    yield from (str(one.allocation_id) for one in list(backend.addresses))
 
 
 def _environ(account: str, request: Request) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class MotoEffects:
             return "absent"
         if arn := params.get("OpenIDConnectProviderArn"):
             provider = backend.open_id_providers.get(arn)
-            return "absent" if provider is None else repr(sorted(vars(provider).items(), key=str))
+            return _state(provider)
         return None
 
     def _s3(self, call: Call, request: Request) -> str | None:
@@ -72,8 +72,7 @@ class MotoEffects:
         if key:
             item = held.keys.get(key)
             return "absent" if item is None else repr((item.etag, item.size, getattr(item, "metadata", None)))
-        values = {name: value for name, value in vars(held).items() if name not in ("keys", "multiparts")}
-        return repr({name: getattr(value, "__dict__", value) for name, value in values.items()})
+        return _state(held, "keys", "multiparts")
 
     def _ec2(self, call: Call, params: Params) -> str | None:
         backend = self._moto.backend("ec2", call.account, call.region)
@@ -87,6 +86,13 @@ class MotoEffects:
             subnet = self._moto.subnet(call.account, call.region, params.get("SubnetId", ""))
             return repr(subnet.map_public_ip_on_launch) if subnet else None
         return None
+
+
+def _state(thing: Any, *leave_out: str) -> str:
+    if thing is None:
+        return "absent"
+    values: dict[str, Any] = thing.__dict__
+    return repr({name: getattr(v, "__dict__", v) for name, v in values.items() if name not in leave_out})
 
 
 def _made(call: Call, reply: Reply) -> str | None:

@@ -145,7 +145,9 @@ class NetworkRules:
 
     def _after_CreateVpcEndpoint(self, backend: Any, _params: Params, reply: Reply) -> Reply:
         endpoint = backend.vpc_end_points[_first(reply, "vpcEndpointId")]
-        endpoint.vpc_endpoint_type = endpoint.vpc_endpoint_type or "Gateway"
+        if not endpoint.vpc_endpoint_type:  # moto leaves the default unsaid
+            endpoint.vpc_endpoint_type = "Gateway"
+            return _changed(reply, rb"</vpcEndpointId>", b"</vpcEndpointId><vpcEndpointType>Gateway</vpcEndpointType>")
         if endpoint.vpc_endpoint_type == "Gateway":
             return reply
         for interface in endpoint.network_interface_ids:
@@ -205,8 +207,8 @@ def _groups_in_use(backend: Any) -> set[str]:
     for groups in list(backend.groups.values()):
         for group in list(groups.values()):
             for rule in (*group.ingress_rules, *group.egress_rules):
-                named = {str(source.get("GroupId")) for source in rule.source_groups}
-                used |= named - {group.id}
+                named = str(rule.source_group.get("GroupId", group.id))
+                used |= {named} - {group.id}
     return used
 
 
@@ -225,6 +227,10 @@ def _first(reply: Reply, tag: str) -> str:
 
 
 def _with_state(reply: Reply, state: str) -> Reply:
-    body = re.sub(rb"<state>available</state>", f"<state>{state}</state>".encode(), reply.body, count=1)
+    return _changed(reply, rb"<state>available</state>", f"<state>{state}</state>".encode())
+
+
+def _changed(reply: Reply, pattern: bytes, replacement: bytes) -> Reply:
+    body = re.sub(pattern, replacement, reply.body, count=1)
     headers = {name: value for name, value in reply.headers.items() if name != "content-length"}
     return Reply(status=reply.status, body=body, headers=headers)

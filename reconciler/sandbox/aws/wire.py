@@ -88,7 +88,8 @@ class Wire:
 
 @cache
 def service_model(service: str) -> Any:
-    return botocore.session.get_session().get_service_model(service)
+    session: Any = botocore.session.Session()
+    return session.get_service_model(service)
 
 
 def _routes(model: Any) -> list[Route]:

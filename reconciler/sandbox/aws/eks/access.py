@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from reconciler.sandbox.aws.calls import Call, Handler, Json
+from reconciler.sandbox.aws.calls import Call, Handler, Json, each, part
 from reconciler.sandbox.aws.eks.records import (
     AccessEntry,
     EksCluster,
@@ -56,11 +56,11 @@ class Access:
             raise invalid(f"Unsupported access entry type: {kind}")
         if ":role/" in principal and self._world.moto.role(principal) is None:
             raise invalid(f"The specified principalArn is invalid: invalid principal. ({principal})")
-        groups = list(params.get("kubernetesGroups") or [])
+        groups = list(each(params, "kubernetesGroups"))
         if any(group.startswith(_RESERVED) for group in groups):
             raise invalid(f"The kubernetes group name must not start with any of {', '.join(_RESERVED)}")
         entry = entry_of(
-            cluster, principal, self._world.now(), kind=kind, groups=groups, tags=dict(params.get("tags") or {})
+            cluster, principal, self._world.now(), kind=kind, groups=groups, tags=dict(part(params, "tags"))
         )
         entry.username = str(params.get("username") or entry.username)
         entry.token = token_of(params)

@@ -19,7 +19,7 @@ class AddonKind:
 
     @property
     def default(self) -> str:
-        return self.versions[1] if len(self.versions) > 2 else self.versions[0]
+        return self.versions[1 if len(self.versions) > 2 else 0]
 
     @property
     def needs_nodes(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from reconciler.sandbox.aws.calls import Call, Handler, Json
+from reconciler.sandbox.aws.calls import Call, Handler, Json, each, part
 from reconciler.sandbox.aws.eks import addon_catalog, pod_identity
 from reconciler.sandbox.aws.eks.addon_catalog import CATALOG
 from reconciler.sandbox.aws.eks.clusters import VERSIONS, paged, shown_update
@@ -58,7 +58,7 @@ class Addons:
             raise invalid("The PRESERVE value for resolveConflicts is only supported for updates")
         version = _version(name, params.get("addonVersion"))
         configuration = _configuration(params.get("configurationValues"))
-        wanted: list[Json] = params.get("podIdentityAssociations") or []
+        wanted: list[Json] = each(params, "podIdentityAssociations")
         if wanted and not kind.needs_permissions:
             raise invalid(f"Addon {name} does not support pod identity associations: it requires no IAM permissions")
         now = self._world.now()
@@ -68,11 +68,11 @@ class Addons:
             version=version,
             configuration=configuration,
             role=params.get("serviceAccountRoleArn"),
-            namespace=(params.get("namespaceConfig") or {}).get("namespace", kind.namespace),
+            namespace=part(params, "namespaceConfig").get("namespace", kind.namespace),
             created=now,
             modified=now,
             status="CREATING",
-            tags=dict(params.get("tags") or {}),
+            tags=dict(part(params, "tags")),
             token=token_of(params),
             needs_nodes=kind.needs_nodes,
             ready_at=now + self._world.pace.addon_create,
@@ -144,7 +144,8 @@ class Addons:
         return {"addon": self._shown(cluster, addon)}
 
     def versions(self, _call: Call, params: Json) -> Json:
-        clusters = [params["kubernetesVersion"]] if params.get("kubernetesVersion") else list(VERSIONS)
+        wanted = params.get("kubernetesVersion")
+        clusters: list[str] = [wanted] if wanted else list(VERSIONS)
         names = [params["addonName"]] if params.get("addonName") else sorted(CATALOG)
         return {"addons": [addon_catalog.described(name, clusters) for name in names if name in CATALOG]}
 

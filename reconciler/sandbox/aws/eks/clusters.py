@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import uuid
+from typing import Any
 
-from reconciler.sandbox.aws.calls import Call, Handler, Json
+from reconciler.sandbox.aws.calls import Call, Handler, Json, each, part
 from reconciler.sandbox.aws.eks import access, authentication
 from reconciler.sandbox.aws.eks.records import (
     EksCluster,
@@ -105,7 +106,7 @@ class Clusters:
             raise invalid("Only one type of update can be allowed.")
         kind, wanted = changes[0], params[changes[0]]
         current = cluster.request.get(kind)
-        merged = {**current, **wanted} if isinstance(current, dict) and isinstance(wanted, dict) else wanted
+        merged: Any = _merged(current, wanted)
         if merged == current:
             raise invalid("No changes needed for the cluster config provided")
         if kind == "accessConfig" and _MODES.index(wanted["authenticationMode"]) < _MODES.index(cluster.mode):
@@ -159,7 +160,7 @@ class Clusters:
         if version not in VERSIONS:
             raise invalid(f"unsupported Kubernetes version {version}")
         network: Json = params["resourcesVpcConfig"]
-        subnets = network.get("subnetIds") or []
+        subnets = each(network, "subnetIds")
         found = [self._world.moto.subnet(call.account, call.region, wanted) for wanted in subnets]
         unknown = [wanted for wanted, subnet in zip(subnets, found, strict=True) if subnet is None]
         if unknown:
@@ -168,7 +169,7 @@ class Clusters:
             raise invalid("Subnets specified must be in at least two different AZs")
         if len({subnet.vpc_id for subnet in found if subnet}) != 1:
             raise invalid("Subnets must be in one VPC")
-        for group in network.get("securityGroupIds") or []:
+        for group in each(network, "securityGroupIds"):
             if self._world.moto.security_group(call.account, call.region, group) is None:
                 raise invalid(f"The security group '{group}' does not exist")
         why_not = self._world.roles.why_not(str(params["roleArn"]), "eks.amazonaws.com")
@@ -201,10 +202,10 @@ class Clusters:
             creator=call.principal,
             security_group=group.id,
             interfaces=[interface.id for interface in interfaces],
-            tags=dict(params.get("tags") or {}),
+            tags=dict(part(params, "tags")),
             token=token_of(params),
         )
-        config: Json = params.get("accessConfig") or {}
+        config: Json = part(params, "accessConfig")
         if config.get("bootstrapClusterCreatorAdminPermissions", True) and cluster.mode != "CONFIG_MAP":
             entry = access.entry_of(cluster, call.principal, self._world.now(), kind="STANDARD", groups=[], tags={})
             access.associate(entry, access.ADMIN, {"type": "cluster", "namespaces": []}, self._world.now())
@@ -256,6 +257,13 @@ class Clusters:
         return shown_update(update)
 
 
+def _merged(current: Any, wanted: Any) -> Any:
+    if type(current) is not dict or type(wanted) is not dict:
+        return wanted
+    both: Json = {**current, **wanted}
+    return both
+
+
 def shown(cluster: EksCluster) -> Json:
     request = cluster.request
     network: Json = request["resourcesVpcConfig"]
@@ -278,13 +286,13 @@ def shown(cluster: EksCluster) -> Json:
         "kubernetesNetworkConfig": {
             "serviceIpv4Cidr": "172.20.0.0/16",
             "ipFamily": "ipv4",
-            **(request.get("kubernetesNetworkConfig") or {}),
+            **part(request, "kubernetesNetworkConfig"),
         },
         "logging": request.get("logging") or {"clusterLogging": []},
         "status": cluster.status,
         "certificateAuthority": {},
         "tags": cluster.tags,
-        "encryptionConfig": request.get("encryptionConfig") or [],
+        "encryptionConfig": each(request, "encryptionConfig"),
         "health": {"issues": []},
         "accessConfig": {"authenticationMode": cluster.mode},
         "upgradePolicy": request.get("upgradePolicy") or {"supportType": "EXTENDED"},

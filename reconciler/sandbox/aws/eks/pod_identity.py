@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconciler.sandbox.aws.calls import Call, Handler, Json
+from reconciler.sandbox.aws.calls import Call, Handler, Json, part
 from reconciler.sandbox.aws.eks.clusters import paged
 from reconciler.sandbox.aws.eks.records import (
     Addon,
@@ -43,7 +43,7 @@ class PodIdentity:
                     return {"association": _shown(cluster, known)}
                 raise in_use(f"Association already exists: {known.id}")
         made = _made(self._world, cluster, namespace, account, str(params["roleArn"]))
-        made.tags, made.token = dict(params.get("tags") or {}), token_of(params)
+        made.tags, made.token = dict(part(params, "tags")), token_of(params)
         made.extra = {name: params[name] for name in _OPTIONS if name in params}
         cluster.associations[made.id] = made
         call.changed("created", "eks.pod-identity-association", f"{cluster.name}/{namespace}/{account}")
@@ -95,8 +95,9 @@ def owned(world: World, cluster: EksCluster, addon: Addon, wanted: Json) -> Asso
 
 
 def _made(world: World, cluster: EksCluster, namespace: str, account: str, role: str) -> Association:
-    if world.moto.role(role) is None or (why := world.roles.why_not(role, "pods.eks.amazonaws.com")):
-        raise invalid(f"Role provided in the request is not usable: {why if world.moto.role(role) else role}")
+    why_not = world.roles.why_not(role, "pods.eks.amazonaws.com")
+    if why_not:
+        raise invalid(f"Role provided in the request is not usable. {why_not}")
     made = f"a-{random_id(17)}"
     return Association(
         id=made,

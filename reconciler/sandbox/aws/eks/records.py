@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from reconciler.sandbox.aws.calls import Json
+from reconciler.sandbox.aws.calls import Json, each, part
 from reconciler.sandbox.aws.errors import AwsError
 from reconciler.sandbox.aws.kubernetes_seam import KubernetesCluster
 from reconciler.sandbox.aws.world import World
@@ -105,7 +105,7 @@ class EksCluster:
 
     @property
     def mode(self) -> str:
-        access: Json = self.request.get("accessConfig") or {}
+        access: Json = part(self.request, "accessConfig")
         return str(access.get("authenticationMode", "CONFIG_MAP"))
 
 
@@ -159,8 +159,8 @@ def has_nodes(cluster: EksCluster) -> bool:
 
 
 def _hosts_pods(node: Json) -> bool:
-    conditions: list[Json] = (node.get("status") or {}).get("conditions") or []
+    conditions: list[Json] = part(node, "status").get("conditions") or []
     ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
-    spec: Json = node.get("spec") or {}
-    taints: list[Json] = spec.get("taints") or []
+    spec: Json = part(node, "spec")
+    taints: list[Json] = each(spec, "taints")
     return ready and not spec.get("unschedulable") and not any(t["effect"] != "PreferNoSchedule" for t in taints)

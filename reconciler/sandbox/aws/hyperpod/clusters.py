@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconciler.sandbox.aws.calls import Call, Handler, Json
+from reconciler.sandbox.aws.calls import Call, Handler, Json, each, part
 from reconciler.sandbox.aws.eks import access
 from reconciler.sandbox.aws.eks.records import EksCluster
 from reconciler.sandbox.aws.errors import AwsError
@@ -55,7 +55,7 @@ class Clusters:
             request=params,
             eks_arn=eks.arn,
             created=self._world.now(),
-            tags={tag["Key"]: tag["Value"] for tag in params.get("Tags") or []},
+            tags={tag["Key"]: tag["Value"] for tag in each(params, "Tags")},
             recovery=str(params.get("NodeRecovery", "Automatic")),
             role=params.get("ClusterRole"),
             tiered=params.get("TieredStorageConfig"),
@@ -66,7 +66,7 @@ class Clusters:
         self._let_in(cluster, eks)
         call.changed("created", "hyperpod.cluster", cluster.name)
         cluster.event(self._world.now(), f"Cluster {cluster.name} is being created")
-        if (params.get("AutoScaling") or {}).get("Mode") == "Enable":
+        if part(params, "AutoScaling").get("Mode") == "Enable":
             enable_autoscaling(self._world, cluster)
         self._world.agenda.after(self._world.pace.hyperpod_create, lambda: self._populate(cluster))
         return {"ClusterArn": cluster.arn}
@@ -100,13 +100,13 @@ class Clusters:
 
     def _check(self, call: Call, params: Json) -> EksCluster:
         continuous = params.get("NodeProvisioningMode") == "Continuous"
-        groups: list[Json] = params.get("InstanceGroups") or []
+        groups: list[Json] = each(params, "InstanceGroups")
         if params.get("RestrictedInstanceGroups"):
             raise AwsError("NotSupportedHere", "Restricted instance groups are not supported here")
         if not groups:
             raise invalid("At least one instance group must be specified")
         group_rules.check_request(groups, continuous=continuous)
-        orchestrator: Json = params.get("Orchestrator") or {}
+        orchestrator: Json = part(params, "Orchestrator")
         if "Eks" not in orchestrator:
             raise AwsError("NotSupportedHere", "Clusters without the EKS orchestrator are not supported here")
         if not params.get("VpcConfig"):
@@ -115,7 +115,7 @@ class Clusters:
         group_rules.check_vpc(self._world, call, params["VpcConfig"])
         for group in groups:
             group_rules.check_surroundings(self._world, call, group)
-        scaling: Json = params.get("AutoScaling") or {}
+        scaling: Json = part(params, "AutoScaling")
         if scaling.get("Mode") == "Enable" and not (continuous and params.get("ClusterRole")):
             raise invalid("AutoScaling needs NodeProvisioningMode Continuous and a ClusterRole")
         if params.get("ClusterRole"):
@@ -166,8 +166,13 @@ class Clusters:
             group.current_labels, group.current_taints = group.labels, group.taints
             self._provisioning.scale(cluster, group)
             self._provisioning.watch_minimum(cluster, group)
-            if cluster.status == "RollingBack":
+            if not self._still_coming(cluster):
                 return
+
+    @staticmethod
+    def _still_coming(cluster: HyperPodCluster) -> bool:
+        """A classic cluster may have begun to roll back over the first group already."""
+        return cluster.status != "RollingBack"
 
     def _gone(self, cluster: HyperPodCluster) -> None:
         for eks in self._world.eks.get((cluster.account, cluster.region), {}).values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reconciler.sandbox.aws.calls import Call, Json
+from reconciler.sandbox.aws.calls import Call, Json, each, part
 from reconciler.sandbox.aws.hyperpod.machines import machine
 from reconciler.sandbox.aws.hyperpod.records import Group, invalid
 from reconciler.sandbox.aws.world import World
@@ -26,16 +26,16 @@ def check_request(groups: list[Json], *, continuous: bool) -> None:
 
 def check_surroundings(world: World, call: Call, group: Json) -> None:
     """Refuse a group whose subnets, security groups or role are not there."""
-    vpc: Json = group.get("OverrideVpcConfig") or {}
+    vpc: Json = part(group, "OverrideVpcConfig")
     check_vpc(world, call, vpc)
     check_role(world, str(group["ExecutionRole"]), "sagemaker.amazonaws.com")
 
 
 def check_vpc(world: World, call: Call, vpc: Json) -> None:
-    for subnet in vpc.get("Subnets") or []:
+    for subnet in each(vpc, "Subnets"):
         if world.moto.subnet(call.account, call.region, subnet) is None:
             raise invalid(f"The subnet ID '{subnet}' does not exist")
-    for group in vpc.get("SecurityGroupIds") or []:
+    for group in each(vpc, "SecurityGroupIds"):
         if world.moto.security_group(call.account, call.region, group) is None:
             raise invalid(f"The security group '{group}' does not exist")
 
@@ -68,7 +68,7 @@ def _check_shape(group: Json, *, continuous: bool) -> None:
         raise invalid(f"Instance group {name}: exactly one of InstanceType and InstanceRequirements must be given")
     if "SlurmConfig" in group:
         raise invalid(f"Instance group {name}: SlurmConfig is not valid with the EKS orchestrator")
-    spot = "Spot" in (group.get("CapacityRequirements") or {})
+    spot = "Spot" in part(group, "CapacityRequirements")
     if not continuous and (spot or "InstanceRequirements" in group or "MinInstanceCount" in group):
         raise invalid(
             f"Instance group {name}: MinInstanceCount, InstanceRequirements and Spot need Continuous provisioning"
@@ -77,12 +77,12 @@ def _check_shape(group: Json, *, continuous: bool) -> None:
         raise invalid(f"Instance group {name}: MinInstanceCount must not exceed InstanceCount")
     if spot and group.get("TrainingPlanArn"):
         raise invalid(f"Instance group {name}: a training plan cannot be used with Spot")
-    for storage in group.get("InstanceStorageConfigs") or []:
-        volume: Json = storage.get("EbsVolumeConfig") or {}
+    for storage in each(group, "InstanceStorageConfigs"):
+        volume: Json = part(storage, "EbsVolumeConfig")
         if volume.get("RootVolume") and ("VolumeSizeInGB" in volume or "VolumeKmsKeyId" not in volume):
             raise invalid(f"Instance group {name}: a root volume takes a KMS key and no size")
-    patching: Json = group.get("AutoPatchConfig") or {}
-    if patching.get("PatchingStrategy") == "DrainFirst" and not (patching.get("DeploymentConfig") or {}).get(
+    patching: Json = part(group, "AutoPatchConfig")
+    if patching.get("PatchingStrategy") == "DrainFirst" and not part(patching, "DeploymentConfig").get(
         "RollingUpdatePolicy"
     ):
         raise invalid(f"Instance group {name}: DrainFirst needs a MaximumBatchSize")
@@ -93,9 +93,9 @@ def _check_shape(group: Json, *, continuous: bool) -> None:
 
 
 def _check_kubernetes(group: Json) -> None:
-    name, config = group["InstanceGroupName"], group.get("KubernetesConfig") or {}
-    taints: list[Json] = config.get("Taints") or []
-    for key in [*(config.get("Labels") or {}), *(taint["Key"] for taint in taints)]:
+    name, config = group["InstanceGroupName"], part(group, "KubernetesConfig")
+    taints: list[Json] = each(config, "Taints")
+    for key in [*part(config, "Labels"), *(taint["Key"] for taint in taints)]:
         domain = str(key).rpartition("/")[0] + "/"
         if any(domain == reserved or domain.endswith("." + reserved) for reserved in _RESERVED):
             raise invalid(f"Instance group {name}: the prefix of {key} is reserved")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from reconciler.sandbox.aws.calls import Json
+from reconciler.sandbox.aws.calls import Json, each, part
 from reconciler.sandbox.aws.hyperpod.machines import machine
 from reconciler.sandbox.aws.hyperpod.records import Group, HyperPodCluster, Node
 from reconciler.sandbox.aws.kubernetes_seam import KubernetesCluster
@@ -59,7 +59,7 @@ def settle_config(world: World, cluster: HyperPodCluster, group: Group) -> None:
         for key in old_labels:
             labels.pop(key, None)
         gone = {taint["Key"] for taint in old_taints}
-        taints: list[Json] = (there.get("spec") or {}).get("taints") or []
+        taints: list[Json] = part(there, "spec").get("taints") or []
         there.setdefault("spec", {})["taints"] = [taint for taint in taints if taint["key"] not in gone]
         kubernetes.put(_manifest(world, cluster, group, node, there))
 
@@ -70,7 +70,7 @@ def _manifest(world: World, cluster: HyperPodCluster, group: Group, node: Node, 
     testing = node.status == "DeepHealthCheckInProgress"
     metadata: Json = dict(there.get("metadata") or {"name": node.hostname})
     labels = {
-        **(metadata.get("labels") or {}),
+        **part(metadata, "labels"),
         "kubernetes.io/hostname": node.hostname,
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
@@ -90,8 +90,8 @@ def _manifest(world: World, cluster: HyperPodCluster, group: Group, node: Node, 
         labels[_DEEP] = "Passed"
     metadata["labels"] = labels
     owned = {_HEALTH, *(taint["Key"] for taint in group.taints)}
-    spec: Json = dict(there.get("spec") or {})
-    kept = [taint for taint in spec.get("taints") or [] if taint["key"] not in owned]
+    spec: Json = dict(part(there, "spec"))
+    kept = [taint for taint in each(spec, "taints") if taint["key"] not in owned]
     mine = [{k.lower(): v for k, v in taint.items()} for taint in group.taints]
     health = [] if node.status == "Running" else [{"key": _HEALTH, "value": "Unschedulable", "effect": "NoSchedule"}]
     spec |= {"taints": kept + mine + health, "providerID": f"aws:///{node.zone_id}/sagemaker/cluster/{node.id}"}
@@ -111,7 +111,7 @@ def _manifest(world: World, cluster: HyperPodCluster, group: Group, node: Node, 
         "metadata": metadata,
         "spec": spec,
         "status": {
-            **(there.get("status") or {}),
+            **part(there, "status"),
             "capacity": capacity,
             "allocatable": capacity,
             "conditions": [condition],

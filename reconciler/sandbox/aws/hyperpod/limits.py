@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from reconciler.sandbox.aws import quotas
-from reconciler.sandbox.aws.calls import Call, Json
+from reconciler.sandbox.aws.calls import Call, Json, part
 from reconciler.sandbox.aws.errors import AwsError
 from reconciler.sandbox.aws.hyperpod.records import HyperPodCluster, invalid
 from reconciler.sandbox.aws.world import World
@@ -27,7 +27,7 @@ def check(world: World, call: Call, cluster: HyperPodCluster | None, groups: lis
     in_use = Counter(wanted)
     for spec in groups:
         kind = spec.get("InstanceType") or spec["InstanceRequirements"]["InstanceTypes"][0]
-        name = quotas.usage_name(kind, spot="Spot" in (spec.get("CapacityRequirements") or {}))
+        name = quotas.usage_name(kind, spot="Spot" in (part(spec, "CapacityRequirements")))
         wanted[name] += int(spec["InstanceCount"])
         asked[name] += int(spec["InstanceCount"])
     for name, count in wanted.items():

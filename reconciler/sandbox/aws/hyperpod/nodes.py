@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reconciler.sandbox.aws.calls import Call, Handler, Json
+from reconciler.sandbox.aws.calls import Call, Handler, Json, each
 from reconciler.sandbox.aws.errors import AwsError
 from reconciler.sandbox.aws.hyperpod import describe, limits
 from reconciler.sandbox.aws.hyperpod.provisioning import Provisioning
@@ -51,7 +51,7 @@ class Nodes:
 
     def delete(self, call: Call, params: Json) -> Json:
         cluster = self._cluster(call, params)
-        if len(params.get("NodeIds") or []) > _MOST_DELETED:
+        if len(each(params, "NodeIds")) > _MOST_DELETED:
             raise invalid(f"At most {_MOST_DELETED} nodes can be deleted in one call")
         if cluster.status not in ("InService",):
             raise conflict(f"Cluster {cluster.name} is {cluster.status}; nodes cannot be deleted now")
@@ -132,8 +132,8 @@ class Nodes:
         """Act on each named node or say why not; only if not one succeeded is the whole call an error."""
         answer: Json = {"Successful": [], "Failed": []}
         logical: Json = {"SuccessfulNodeLogicalIds": [], "FailedNodeLogicalIds": []}
-        wanted = [("NodeId", one) for one in params.get("NodeIds") or []]
-        wanted += [("NodeLogicalId", one) for one in params.get("NodeLogicalIds") or []]
+        wanted = [("NodeId", one) for one in each(params, "NodeIds")]
+        wanted += [("NodeLogicalId", one) for one in each(params, "NodeLogicalIds")]
         if not wanted:
             raise invalid("NodeIds or NodeLogicalIds must be given")
         for kind, one in dict.fromkeys(wanted):

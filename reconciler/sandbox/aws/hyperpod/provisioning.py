@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from reconciler.sandbox.aws.calls import Json
+from reconciler.sandbox.aws.calls import Json, each, part
 from reconciler.sandbox.aws.hyperpod import kube_nodes
 from reconciler.sandbox.aws.hyperpod.machines import machine
 from reconciler.sandbox.aws.hyperpod.records import Group, HyperPodCluster, Node, instance_id
@@ -164,7 +164,7 @@ class Provisioning:
             interface=str(interface.id),
             ip=str(interface.private_ip_address),
             launched=now,
-            lifecycle=dict(group.spec.get("LifeCycleConfig") or {}),
+            lifecycle=dict(part(group.spec, "LifeCycleConfig")),
         )
         self._world.capacity.take(node.type, node.zone)
         cluster.nodes[node.id] = node
@@ -188,7 +188,7 @@ class Provisioning:
 
         def again() -> None:
             # Continuous clusters retry for ever, and bill each try. The group may have got another script since.
-            node.lifecycle = dict(group.spec.get("LifeCycleConfig") or {})
+            node.lifecycle = dict(part(group.spec, "LifeCycleConfig"))
             node.status, node.message = "Pending", ""
             self._script(cluster, node)
 
@@ -223,7 +223,7 @@ class Provisioning:
     # ---- places and addresses
 
     def _place(self, cluster: HyperPodCluster, group: Group) -> tuple[str, Any]:
-        vpc: Json = group.spec.get("OverrideVpcConfig") or cluster.request.get("VpcConfig") or {}
+        vpc: Json = group.spec.get("OverrideVpcConfig") or part(cluster.request, "VpcConfig")
         subnets = [self._world.moto.subnet(cluster.account, cluster.region, one) for one in vpc.get("Subnets", [])]
         known = [subnet for subnet in subnets if subnet is not None]
         full = False
@@ -246,14 +246,14 @@ class Provisioning:
         )
 
     def _interface(self, cluster: HyperPodCluster, group: Group, kind: str, subnet: Any) -> Any:
-        vpc: Json = group.spec.get("OverrideVpcConfig") or cluster.request.get("VpcConfig") or {}
+        vpc: Json = group.spec.get("OverrideVpcConfig") or part(cluster.request, "VpcConfig")
         count = machine(kind).addresses
         backend = self._world.moto.backend("ec2", cluster.account, cluster.region)
         return backend.create_network_interface(
             subnet,
             None,
             _addresses(backend, subnet, count),
-            group_ids=list(vpc.get("SecurityGroupIds") or []),
+            group_ids=list(each(vpc, "SecurityGroupIds")),
             description=f"[DO NOT DELETE] ENI managed by SageMaker HyperPod cluster {cluster.arn}",
         )
 

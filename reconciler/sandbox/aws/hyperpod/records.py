@@ -7,7 +7,7 @@ import secrets
 import uuid
 from dataclasses import dataclass, field
 
-from reconciler.sandbox.aws.calls import Json
+from reconciler.sandbox.aws.calls import Json, each, part
 from reconciler.sandbox.aws.errors import AwsError
 from reconciler.sandbox.aws.world import World
 
@@ -57,22 +57,22 @@ class Group:
 
     @property
     def labels(self) -> dict[str, str]:
-        config: Json = self.spec.get("KubernetesConfig") or {}
-        return dict(config.get("Labels") or {})
+        config: Json = part(self.spec, "KubernetesConfig")
+        return dict(part(config, "Labels"))
 
     @property
     def taints(self) -> list[Json]:
-        config: Json = self.spec.get("KubernetesConfig") or {}
-        return list(config.get("Taints") or [])
+        config: Json = part(self.spec, "KubernetesConfig")
+        return list(each(config, "Taints"))
 
     @property
     def types(self) -> list[str]:
-        requirements: Json = self.spec.get("InstanceRequirements") or {}
-        return list(requirements.get("InstanceTypes") or [self.spec.get("InstanceType")])
+        flexible = each(part(self.spec, "InstanceRequirements"), "InstanceTypes")
+        return [str(kind) for kind in flexible or [self.spec["InstanceType"]]]
 
     @property
     def spot(self) -> bool:
-        return "Spot" in (self.spec.get("CapacityRequirements") or {})
+        return "Spot" in part(self.spec, "CapacityRequirements")
 
 
 @dataclass(kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from reconciler.sandbox.aws.calls import Call, Handler, Json
+from reconciler.sandbox.aws.calls import Call, Handler, Json, each, part
 from reconciler.sandbox.aws.errors import AwsError
 from reconciler.sandbox.aws.hyperpod import group_rules, kube_nodes, limits
 from reconciler.sandbox.aws.hyperpod.clusters import enable_autoscaling, group_of
@@ -22,8 +22,8 @@ class Updates:
 
     def update(self, call: Call, params: Json) -> Json:
         cluster = cluster_of(self._world, call.account, call.region, params["ClusterName"])
-        groups: list[Json] = params.get("InstanceGroups") or []
-        deleted: list[str] = params.get("InstanceGroupsToDelete") or []
+        groups: list[Json] = each(params, "InstanceGroups")
+        deleted: list[str] = each(params, "InstanceGroupsToDelete")
         self._check(call, cluster, params, groups, deleted)
         if not cluster.continuous and (groups or deleted):
             cluster.before = {
@@ -75,7 +75,7 @@ class Updates:
         group_rules.check_change(known, spec, {node.type for node in cluster.of_group(known.name)})
 
     def _check_settings(self, cluster: HyperPodCluster, params: Json) -> None:
-        scaling: Json = params.get("AutoScaling") or {}
+        scaling: Json = part(params, "AutoScaling")
         enabled = cluster.autoscaling is not None and cluster.autoscaling["Mode"] == "Enable"
         role = params.get("ClusterRole")
         if role and role != cluster.role:
@@ -90,7 +90,7 @@ class Updates:
         cluster.recovery = str(params.get("NodeRecovery", cluster.recovery))
         cluster.tiered = params.get("TieredStorageConfig", cluster.tiered)
         cluster.role = params.get("ClusterRole", cluster.role)
-        mode = (params.get("AutoScaling") or {}).get("Mode", before[3])
+        mode = part(params, "AutoScaling").get("Mode", before[3])
         if (cluster.recovery, cluster.tiered, cluster.role, mode) != before:
             call.changed("updated", "hyperpod.cluster", cluster.name, "settings")
         if mode == "Enable" and before[3] != "Enable":
