@@ -1,0 +1,1 @@
+"""Helm releases: the chart at its pinned commit, the helm binary behind a small interface, the release as stored."""
