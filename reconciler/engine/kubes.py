@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 
 from reconciler.live.aws.accounts import AwsAccounts
@@ -29,8 +30,8 @@ class Kubes:
         with self._lock:
             found = self._open.get((endpoint, ca))
             if found is None:
-                tokens = EksTokens(world.aws, name)
-                found = self._open[endpoint, ca] = KubeCluster(endpoint, ca, tokens)
+                pem = base64.b64decode(ca).decode("ascii")
+                found = self._open[endpoint, ca] = KubeCluster(endpoint, pem, EksTokens(world.aws, name))
             return found
 
     def close(self) -> None:
