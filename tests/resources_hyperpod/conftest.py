@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from reconciler.live.kube.cluster import KubeCluster
+from reconciler.live.kube.tokens import EksTokens
 from reconciler.sandbox.embedded import Sandbox
 from schemas.resource import Resource, Stage
 from tests.resources_support import Place, clouds, place, resource, trust
@@ -68,7 +71,14 @@ class Ground:
         found: dict[str, Any] = self.place.aws.read("sagemaker", "DescribeCluster", ClusterName="prod")
         return found
 
+    def kube(self) -> KubeCluster:
+        """The product's own way into the cluster's Kubernetes API."""
+        made = self.place.aws.read("eks", "DescribeCluster", name="prod")["cluster"]
+        authority = base64.b64decode(made["certificateAuthority"]["data"]).decode()
+        return KubeCluster(made["endpoint"], authority, EksTokens(self.place.aws, "prod"))
+
     def kubernetes(self) -> Any:
+        """The same from inside, for what controllers would do."""
         return self.sandbox.cloud.world.eks[self.sandbox.account, self.sandbox.region]["prod"].kubernetes
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.live.errors import CallRefused, CallRejected
+from reconciler.live.errors import CallRefused, CallRejected, NotFound
 from reconciler.resources.handler import Verdict
 from schemas.errors import Refused, StopUntilChange
 from schemas.journal import Phase
@@ -345,3 +345,16 @@ def test_what_stands_is_what_was_wanted_whatever_its_order() -> None:
     seen = bench.look()
     for resource in bench.world.desired.values():
         assert seen[resource.key].spec == resource.spec
+
+
+def test_a_cluster_that_goes_while_we_look_is_absent() -> None:
+    class Going(Cloud):
+        def pages(self, service: str, operation: str, key: str, /, **params: Any) -> list[dict[str, Any]]:
+            if operation == "ListClusterNodes":
+                self.live = None
+                raise NotFound("gone")
+            return super().pages(service, operation, key, **params)
+
+    cloud = Going()
+    cloud.__dict__ |= running({"a": {}}).__dict__
+    assert all(seen.presence is Presence.ABSENT for seen in Bench(cloud, ["a"]).world.observed.values())

@@ -45,6 +45,8 @@ LABELS = {"DesiredLabels": {"a": "b"}}
         ("two failing scripts may be luck", group(0, 4), [], [SCRIPT] * 2,
          ("progressing", False, "CapacityPending", "0/4")),
         ("three cost money", group(0, 4), [], [SCRIPT] * 3, ("failed", False, "LifecycleScriptFailed", "0/4")),
+        ("that the group failed says less", group(0, 4, "Failed"), [], [SCRIPT] * 3,
+         ("failed", False, "LifecycleScriptFailed", "0/4")),
         ("old failures are history", group(0, 4), [],
          [event("scaling", "Info"), *[event(SCRIPT["Description"], at="2026-03-01T02:00:00Z")] * 3],
          ("progressing", False, "CapacityPending", "0/4")),

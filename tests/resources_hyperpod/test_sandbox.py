@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from reconciler.live.errors import CallRejected
+from reconciler.resources.handler import Verdict
 from reconciler.resources.hyperpod.handler import HyperPod
+from reconciler.resources.hyperpod.reboot import Reboots
 from schemas.errors import LostReply
 from schemas.plan import Verb
-from schemas.resource import Health, Mark
+from schemas.resource import Health, Mark, Stage
+from tests.resources_hyperpod.cloud import action
 from tests.resources_hyperpod.conftest import Ground
-from tests.resources_support import operations
+from tests.resources_support import operations, resource
 
 pytestmark = pytest.mark.sandbox
 CHANGES = ("Create", "Update", "Delete", "Batch", "AddTags")
@@ -106,19 +110,62 @@ def test_a_lost_reply_to_create_is_found_by_its_op_tag(ground: Ground) -> None:
 
 def test_no_capacity_is_progress_with_the_servers_words(ground: Ground) -> None:
     place, handler = ground.place, HyperPod()
-    place.want(ground.cluster(), ground.instances("a", 1))
+    scarce = ground.instances("gpu", 3, instanceType="ml.c5.4xlarge", minCount=1)
+    ground.sandbox.post("/capacity", {"type": "ml.c5.4xlarge", "zone": f"{ground.sandbox.region}a", "count": 2})
+    place.want(ground.cluster(), ground.instances("a", 1), scarce)
+    place.converge(handler, until=lambda plan: plan.empty and place.observed[scarce.key].progress == "2/3")
+    seen = place.sandbox.until(lambda: place.look(handler)[scarce.key], lambda s: s.reason == "MinimumReached")
+    assert (seen.health, seen.ready) == (Health.HEALTHY, True)
+    assert "capacity" in seen.message.lower()
+    # Nothing is sent again while it waits; when there is room the service goes on by itself.
+    assert place.plan().empty
+    assert of_hyperpod(ground) == ["CreateCluster"]
+    ground.sandbox.post("/capacity", {"type": "ml.c5.4xlarge", "zone": f"{ground.sandbox.region}a", "count": None})
+    place.sandbox.until(lambda: place.look(handler)[scarce.key], lambda s: s.progress == "3/3")
+
+
+def test_a_script_that_keeps_failing_is_a_failure(ground: Ground) -> None:
+    """Every further try is billed; the mended script is a change like any other."""
+    place, handler = ground.place, HyperPod()
+    lost = {"sourceS3Uri": f"s3://{ground.bucket}/nowhere", "onCreate": "on_create.sh"}
+    group = ground.instances("b", 1, lifecycle=lost)
+    place.want(ground.cluster(), ground.instances("a", 1), group)
+    place.converge(handler, until=lambda plan: plan.empty)
+    place.sandbox.until(lambda: place.look(handler)[group.key], lambda seen: seen.reason == "LifecycleScriptFailed")
+    assert place.observed[group.key].health is Health.FAILED
+    place.want(ground.cluster(), ground.instances("a", 1), ground.instances("b", 1))
     place.converge(handler)
-    place.want(ground.cluster(), ground.instances("a", 1), ground.instances("gpu", 2, instanceType="ml.p5.48xlarge"))
-    place.look(handler)
-    plan = place.plan()
-    assert [a.verb for a in plan.actions] == [Verb.CREATE]
-    for call in handler.calls(place.world(), plan.actions):
-        try:
-            place.send(handler, call)
-        except CallRejected as error:  # no quota for it either
-            assert "limit" in error.message.lower() or "quota" in error.message.lower()
-            return
-    place.sandbox.until(
-        lambda: place.look(handler)["hyperpod.InstanceGroup/prod/gpu"],
-        lambda seen: seen.reason == "CapacityPending" and bool(seen.message),
+    assert place.observed[group.key].health is Health.HEALTHY
+
+
+def test_node_101_is_seen(ground: Ground) -> None:
+    """E06: a page holds 100 nodes."""
+    place, handler = ground.place, HyperPod()
+    place.want(ground.cluster(), ground.instances("a", 101))
+    place.converge(handler)
+    assert len(place.observed["hyperpod.Cluster/prod"].detail["nodes"]) == 101
+
+
+def test_a_node_reboots_once(ground: Ground) -> None:
+    place, handlers = ground.place, (HyperPod(), Reboots())
+    place.want(ground.cluster(), ground.instances("a", 1))
+    place.converge(handlers[0])
+    (node,) = place.observed["hyperpod.Cluster/prod"].detail["nodes"]
+    reboot = replace(
+        resource("hyperpod.Reboot/prod/x", {"instance": node}, name=node, lane=f"node/{node}", stage=Stage.OPERATIONS),
+        key=f"Operation/reboot-a#{node}",
     )
+    with ground.kube() as kube:
+        place.kube = lambda: kube
+        place.want(ground.cluster(), ground.instances("a", 1), reboot)
+        place.look(*handlers)
+        (call,) = handlers[1].calls(place.world(), [action(Verb.RUN, reboot)])
+        op = place.send(handlers[1], call)
+        assert place.settle(handlers[1], op).verdict is Verdict.PENDING
+
+        def fate() -> Verdict:
+            place.look(*handlers)
+            return place.settle(handlers[1], op).verdict
+
+        place.sandbox.until(fate, lambda verdict: verdict is Verdict.HAPPENED)
+        assert place.observed[reboot.key].attrs["bootId"] != op.before["bootId"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -74,7 +75,7 @@ def storage(**more: Any) -> Resource:
     }
     # The key's kind is the document's, the type that of the handler.
     made = resource("k8s.Storage/prod/data", spec, name="data", lane="k8s/prod/data", stage=Stage.STORAGE)
-    return Resource(**{**{f: getattr(made, f) for f in made.__slots__}, "key": KEY})
+    return replace(made, key=KEY)
 
 
 def seen_when(place: Place, wanted: Callable[[Observed], bool]) -> Observed:

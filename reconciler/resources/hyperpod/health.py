@@ -55,6 +55,8 @@ def group_health(
 ) -> Condition:
     """`nodes` and `events` (newest first) are those of the group; `counted`: its count is ours, no autoscaler's."""
     status = str(group.get("Status", ""))
+    if short(group) and status != "Deleting" and _script_failures(events) >= SCRIPT_FAILURES:
+        return _script_failed(group, events)
     match status:
         case "Failed" | "Degraded":
             said = _newest(events) or f"instance group is {status}"
@@ -95,9 +97,6 @@ def _counts(
     current, target = int(group.get("CurrentCount", 0)), int(group.get("TargetCount", 0))
     minimum = int(group.get("MinCount") or 0)
     progress = _progress(group)
-    if current < target and _script_failures(events) >= SCRIPT_FAILURES:
-        said = f"{_newest(events)} (every further try is billed: fix the script or set count: 0)"
-        return Condition(health=Health.FAILED, reason="LifecycleScriptFailed", message=said, progress=progress)
     checked = sum(1 for node in nodes if _status(node) == DEEP_CHECK)
     if checked:
         # They stay tainted for up to two hours; nothing on them can run until then, and nothing is wrong.
@@ -118,6 +117,11 @@ def _counts(
     if not _labels_arrived(group):
         return Condition(health=Health.PROGRESSING, ready=True, reason="LabelsPending", progress=progress)
     return Condition(health=Health.HEALTHY, ready=True, progress=progress)
+
+
+def _script_failed(group: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Condition:
+    said = f"{_newest(events)} (every further try is billed: fix the script or set count: 0)"
+    return Condition(health=Health.FAILED, reason="LifecycleScriptFailed", message=said, progress=_progress(group))
 
 
 def _labels_arrived(group: Mapping[str, Any]) -> bool:

@@ -60,8 +60,14 @@ def look(world: World, wanted: Sequence[Resource]) -> Iterator[Observed]:
         said = f"{name} is no cluster on EKS: nothing is done with it"
         yield from (unknown(group, "NotEks", said) for group in groups)
         return
-    tags = tag_map(world.aws.pages("sagemaker", "ListTags", "Tags", ResourceArn=live["ClusterArn"]))
-    nodes = world.aws.pages("sagemaker", "ListClusterNodes", "ClusterNodeSummaries", ClusterName=name)
+    try:
+        tags = tag_map(world.aws.pages("sagemaker", "ListTags", "Tags", ResourceArn=live["ClusterArn"]))
+        nodes = world.aws.pages("sagemaker", "ListClusterNodes", "ClusterNodeSummaries", ClusterName=name)
+    except NotFound:
+        if describe(world, name) is not None:
+            raise
+        yield from (absent(resource) for resource in (*clusters, *groups))  # it went while we looked
+        return
     cluster = _cluster(world, live, tags, nodes)
     yield cluster
     adopting = any(resource.adopt is not None for resource in clusters)

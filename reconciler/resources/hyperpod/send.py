@@ -81,12 +81,13 @@ def _create(world: World, params: JsonObject, op: str) -> Reply:
         "ClusterName": params["name"],
         "Orchestrator": {"Eks": {"ClusterArn": cluster["eks"]}},
         "NodeRecovery": cluster.get("nodeRecovery") or "Automatic",
-        "NodeProvisioningMode": cluster.get("provisioning") or "Continuous",
         "VpcConfig": {"Subnets": cluster["subnets"], "SecurityGroupIds": cluster["securityGroups"]},
         "InstanceGroups": groups,
         # The training operator refuses jobs on a cluster without the SageMaker tag.
         "Tags": tag_list({**params["tags"], **marks(world.cluster, params["key"], op), "SageMaker": "true"}),
     }
+    if cluster.get("provisioning", "Continuous") == "Continuous":  # the API has no word for the classic way
+        request["NodeProvisioningMode"] = "Continuous"
     try:
         answer = world.aws.mutate("sagemaker", "CreateCluster", op=op, **request)
     except CallRejected as error:

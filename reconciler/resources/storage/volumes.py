@@ -40,8 +40,10 @@ class Volumes(BaseHandler):
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         resources = of_types(wanted, STORAGE)
         control_plane = world.observed.get(f"eks.Cluster/{world.cluster}")
-        if control_plane is not None and control_plane.presence is Presence.ABSENT:
-            return [absent(resource) for resource in resources]
+        if control_plane is not None and control_plane.presence is not Presence.UNKNOWN:
+            # Without an endpoint there is certainly nothing in Kubernetes yet.
+            if not control_plane.present or not control_plane.attrs.get("endpoint"):
+                return [absent(resource) for resource in resources]
         return [_look(world, world.kube(), resource) for resource in resources]
 
     def calls(self, world: World, actions: Sequence[Action]) -> Sequence[Call]:
