@@ -368,9 +368,7 @@ class TestDynamicClient:
 
         def apply(manager: str, data: dict[str, str], **options: Any) -> Any:
             body = {**config_map("ssa"), "data": data}
-            return maps.server_side_apply(
-                body=body, name="ssa", namespace=NAMESPACE, field_manager=manager, **options
-            )
+            return maps.server_side_apply(body=body, name="ssa", namespace=NAMESPACE, field_manager=manager, **options)
 
         apply("m1", {"a": "1", "b": "2"})
         assert dict(apply("m1", {"a": "1"}).data.to_dict()) == {"a": "1"}

@@ -1,0 +1,335 @@
+"""What the server fills in, refuses and keeps. The synchronous core, without HTTP."""
+
+from typing import Any
+
+import pytest
+
+from reconciler.sandbox.kubernetes import patches
+from reconciler.sandbox.kubernetes.apiserver import ApiServer, WriteOptions
+from reconciler.sandbox.kubernetes.deletion import DeleteOptions, delete
+from reconciler.sandbox.kubernetes.errors import ApiError
+from reconciler.sandbox.kubernetes.objects import dig
+from reconciler.sandbox.kubernetes.quantities import canonical
+from tests.sandbox_kubernetes.objects import claim, config_map, deployment, job, pod_spec, service, volume
+
+Object = dict[str, Any]
+OPTIONS = WriteOptions(manager="test")
+STRICT = WriteOptions(manager="test", validation="Strict")
+
+DEPLOYMENTS = ("apps", "deployments")
+PODS = ("", "pods")
+
+
+@pytest.fixture
+def api() -> ApiServer:
+    return ApiServer()
+
+
+def create(api: ApiServer, collection: tuple[str, str], body: Object, options: WriteOptions = OPTIONS) -> Object:
+    kind = api.kind(*collection)
+    return api.create(kind, "default" if kind.namespaced else "", body, options).stored.obj
+
+
+def merge(api: ApiServer, collection: tuple[str, str], name: str, patch: Object) -> Object:
+    kind = api.kind(*collection)
+    namespace = "default" if kind.namespaced else ""
+    return api.patch(kind, namespace, name, lambda tree: patches.merge_patch(tree, patch), OPTIONS).stored.obj
+
+
+def get(api: ApiServer, collection: tuple[str, str], name: str) -> Object | None:
+    kind = api.kind(*collection)
+    found = api.store.get(kind.stored, ("default" if kind.namespaced else "", name))
+    return found.obj if found else None
+
+
+class TestQuantities:
+    @pytest.mark.parametrize(
+        ("written", "stored", "reason"),
+        [
+            ("12000m", "12", "B01: milli of whole cores"),
+            ("0.5", "500m", "B01: decimal fraction"),
+            ("25600m", "25600m", "R07: not a whole number"),
+            ("1024Mi", "1Gi", "binary goes up"),
+            ("3072Mi", "3Gi", "B01"),
+            ("1000M", "1G", "B01: decimal goes up"),
+            ("1000Mi", "1000Mi", "B01: is neither 1000M nor 1Gi"),
+            ("1.5Gi", "1536Mi", "binary without a fraction"),
+            ("0.5Ki", "512", "too small for binary"),
+            ("1000", "1k", "plain numbers too"),
+            ("1e3", "1e3", "exponents stay"),
+            ("0", "0", "zero"),
+            ("0.0000000001", "1n", "nothing is finer than a nano; rounded up"),
+            ("12E", "12E", "the largest suffix"),
+        ],
+    )
+    def test_canonical(self, written: str, stored: str, reason: str) -> None:
+        assert canonical(written) == stored, reason
+        assert canonical(stored) == stored, "canonical twice is canonical"
+
+    @pytest.mark.parametrize("text", ["", "abc", "1 Gi", "1GiB", "--1", "1.2.3"])
+    def test_refused(self, text: str) -> None:
+        with pytest.raises(ValueError, match="regular expression"):
+            canonical(text)
+
+
+class TestDefaults:
+    def test_deployment(self, api: ApiServer) -> None:
+        spec = create(api, DEPLOYMENTS, deployment())["spec"]
+        assert spec["strategy"] == {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"},
+        }
+        assert (spec["revisionHistoryLimit"], spec["progressDeadlineSeconds"]) == (10, 600)
+        pod = spec["template"]["spec"]
+        assert (pod["restartPolicy"], pod["dnsPolicy"]) == ("Always", "ClusterFirst")
+        container = pod["containers"][0]
+        assert container["imagePullPolicy"] == "IfNotPresent"
+        assert container["terminationMessagePath"] == "/dev/termination-log"
+
+    @pytest.mark.parametrize(
+        ("image", "policy"),
+        [
+            ("img", "Always"),
+            ("img:latest", "Always"),
+            ("img:1", "IfNotPresent"),
+            ("host:5000/img", "Always"),
+            ("img@sha256:00", "IfNotPresent"),
+        ],
+    )
+    def test_pull_policy(self, api: ApiServer, image: str, policy: str) -> None:
+        spec = {"containers": [{"name": "c", "image": image}]}
+        pod = create(api, PODS, {"metadata": {"name": "p"}, "spec": spec})
+        assert pod["spec"]["containers"][0]["imagePullPolicy"] == policy
+
+    def test_a_removed_field_comes_back_with_its_default(self, api: ApiServer) -> None:
+        create(api, DEPLOYMENTS, deployment(replicas=3))
+        assert merge(api, DEPLOYMENTS, "web", {"spec": {"replicas": None}})["spec"]["replicas"] == 1
+
+    def test_volumes_and_services(self, api: ApiServer) -> None:
+        pv = create(api, ("", "persistentvolumes"), volume())["spec"]
+        assert (pv["persistentVolumeReclaimPolicy"], pv["volumeMode"]) == ("Retain", "Filesystem")
+        assert create(api, ("", "persistentvolumeclaims"), claim())["spec"]["volumeMode"] == "Filesystem"
+        made = create(api, ("", "services"), service())["spec"]
+        assert (made["type"], made["sessionAffinity"], made["ports"][0]["targetPort"]) == ("ClusterIP", "None", 80)
+        assert made["clusterIP"].startswith("10.100.")
+
+    def test_limits_become_requests_in_canonical_form(self, api: ApiServer) -> None:
+        resources = {"limits": {"cpu": "12000m", "nvidia.com/gpu": 8}}
+        spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]}
+        found = create(api, DEPLOYMENTS, deployment(spec=spec))["spec"]["template"]["spec"]["containers"][0][
+            "resources"
+        ]
+        assert found == {
+            "limits": {"cpu": "12", "nvidia.com/gpu": "8"},
+            "requests": {"cpu": "12", "nvidia.com/gpu": "8"},
+        }
+
+    def test_job_knows_its_pods(self, api: ApiServer) -> None:
+        made = create(api, ("batch", "jobs"), job())
+        uid = made["metadata"]["uid"]
+        assert made["spec"]["selector"]["matchLabels"] == {"batch.kubernetes.io/controller-uid": uid}
+        assert made["spec"]["template"]["metadata"]["labels"]["job-name"] == "train"
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("collection", "body", "field", "reason"),
+        [
+            (PODS, {"metadata": {"name": "p"}, "spec": {}}, "spec.containers", "no containers"),
+            (("", "configmaps"), config_map(a="x" * (1024 * 1024 + 1)), "", "B43: over 1 MiB"),
+            (("", "configmaps"), config_map(**{"a b": "x"}), "data[a b]", "key with a space"),
+            (("batch", "jobs"), job(template={"spec": pod_spec()}), "spec.template.spec.restartPolicy", "Always"),
+            (("", "services"), service(ports=[]), "spec.ports", "no ports"),
+            (("", "persistentvolumeclaims"), claim(size="0"), "spec.resources[storage]", "nothing asked for"),
+            (("", "persistentvolumes"), volume(csi=None), "spec", "no source"),
+            (
+                DEPLOYMENTS,
+                {**deployment(), "spec": {**deployment()["spec"], "selector": {"matchLabels": {"app": "other"}}}},
+                "spec.template.metadata.labels",
+                "the selector misses its own pods",
+            ),
+            (
+                PODS,
+                {
+                    "metadata": {"name": "p"},
+                    "spec": {
+                        "containers": [
+                            {
+                                "name": "c",
+                                "image": "i",
+                                "resources": {"requests": {"nvidia.com/gpu": 6}, "limits": {"nvidia.com/gpu": 8}},
+                            }
+                        ]
+                    },
+                },
+                "spec.containers[0].resources.requests",
+                "C16: GPU request and limit differ",
+            ),
+            (
+                PODS,
+                {
+                    "metadata": {"name": "p"},
+                    "spec": {
+                        "containers": [{"name": "c", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]
+                    },
+                },
+                "spec.containers[0].volumeMounts[0].name",
+                "mount of a volume that is not there",
+            ),
+        ],
+        ids=lambda value: value if isinstance(value, str) and " " in value else "",
+    )
+    def test_invalid(self, api: ApiServer, collection: tuple[str, str], body: Object, field: str, reason: str) -> None:
+        with pytest.raises(ApiError) as caught:
+            create(api, collection, body)
+        assert caught.value.code == 422, reason
+        assert field in [cause["field"] for cause in caught.value.details["causes"]], reason
+
+    def test_unknown_field_is_dropped_named_or_refused(self, api: ApiServer) -> None:
+        body = config_map()
+        body["datta"] = {"a": "1"}
+        kind = api.kind("", "configmaps")
+        written = api.create(kind, "default", body, OPTIONS)
+        assert "datta" not in written.stored.obj
+        assert written.warnings == ['unknown field "datta"']
+        with pytest.raises(ApiError, match='unknown field "datta"') as caught:
+            api.create(kind, "default", {**body, "metadata": {"name": "b"}}, STRICT)
+        assert caught.value.code == 400
+
+    def test_wrong_type(self, api: ApiServer) -> None:
+        """R05: a placeholder in a typed field."""
+        body = deployment()
+        body["spec"]["replicas"] = "$COUNT"
+        with pytest.raises(ApiError) as caught:
+            create(api, DEPLOYMENTS, body)
+        assert caught.value.code == 400
+
+    @pytest.mark.parametrize(
+        ("collection", "body", "patch"),
+        [
+            (DEPLOYMENTS, deployment(), {"spec": {"selector": {"matchLabels": {"app": "x"}}}}),
+            (
+                ("batch", "jobs"),
+                job(),
+                {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i:2"}]}}}},
+            ),
+            (("", "services"), service(), {"spec": {"clusterIP": "10.100.99.99"}}),
+            (("", "persistentvolumeclaims"), claim(), {"spec": {"accessModes": ["ReadWriteOnce"]}}),
+            (("", "persistentvolumeclaims"), claim(volumeName="a"), {"spec": {"volumeName": "b"}}),
+            (("", "persistentvolumes"), volume(), {"spec": {"csi": {"volumeHandle": "other"}}}),
+            (PODS, {"metadata": {"name": "p"}, "spec": pod_spec()}, {"spec": {"hostNetwork": True}}),
+            (("", "secrets"), {"metadata": {"name": "s"}, "type": "Opaque"}, {"type": "other"}),
+        ],
+        ids=["selector", "job template", "clusterIP", "claim", "claim volume", "volume source", "pod", "secret type"],
+    )
+    def test_immutable(self, api: ApiServer, collection: tuple[str, str], body: Object, patch: Object) -> None:
+        """B46 and its kin."""
+        made = create(api, collection, body)
+        with pytest.raises(ApiError) as caught:
+            merge(api, collection, made["metadata"]["name"], patch)
+        assert caught.value.code == 422
+
+    def test_a_claim_takes_its_volume_name_once(self, api: ApiServer) -> None:
+        create(api, ("", "persistentvolumeclaims"), claim())
+        merge(api, ("", "persistentvolumeclaims"), "data", {"spec": {"volumeName": "data"}})
+
+
+class TestWrites:
+    def test_a_write_without_change_makes_no_version(self, api: ApiServer) -> None:
+        made = create(api, ("", "configmaps"), config_map())
+        api.take_effects()
+        again = merge(api, ("", "configmaps"), "cm", {"data": {"a": "1"}})
+        assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+        assert api.take_effects() == []
+
+    def test_equal_quantities_are_no_change(self, api: ApiServer) -> None:
+        """B01"""
+        spec = {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"cpu": "12"}}}]}
+        made = create(api, DEPLOYMENTS, deployment(spec=spec))
+        spec["containers"][0]["resources"]["limits"]["cpu"] = "12000m"  # type: ignore[index]
+        again = merge(api, DEPLOYMENTS, "web", {"spec": {"template": {"spec": spec}}})
+        assert again["metadata"]["generation"] == made["metadata"]["generation"]
+
+    def test_effects_name_the_object(self, api: ApiServer) -> None:
+        create(api, ("", "configmaps"), config_map())
+        merge(api, ("", "configmaps"), "cm", {"data": {"a": "2"}})
+        delete(api, api.kind("", "configmaps"), "default", "cm", DeleteOptions())
+        assert [(each.change, each.name) for each in api.take_effects()] == [
+            ("created", "cm"),
+            ("updated", "cm"),
+            ("deleted", "cm"),
+        ]
+
+
+class TestDeletion:
+    def owned(self, api: ApiServer, **more: Any) -> None:
+        owner = create(api, ("batch", "jobs"), job())
+        reference = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": owner["metadata"]["uid"], **more}
+        create(api, PODS, {"metadata": {"name": "p", "ownerReferences": [reference]}, "spec": pod_spec()})
+
+    def remove(self, api: ApiServer, propagation: str) -> None:
+        delete(api, api.kind("batch", "jobs"), "default", "train", DeleteOptions(propagation=propagation))
+        api.settle()
+
+    @pytest.mark.parametrize(
+        ("propagation", "left", "reason"),
+        [
+            ("Background", False, "the pod follows"),
+            ("Foreground", False, "the pod goes first"),
+            ("Orphan", True, "the pod stays"),
+            ("", True, "batch/v1 jobs alone keep their pods by default"),
+        ],
+    )
+    def test_propagation(self, api: ApiServer, propagation: str, left: bool, reason: str) -> None:
+        self.owned(api, blockOwnerDeletion=True)
+        self.remove(api, propagation)
+        assert get(api, ("batch", "jobs"), "train") is None
+        pod = get(api, PODS, "p")
+        assert (pod is not None) is left, reason
+        if pod is not None:
+            assert "ownerReferences" not in pod["metadata"]
+
+    def test_foreground_waits_for_the_dependant(self, api: ApiServer) -> None:
+        self.owned(api, blockOwnerDeletion=True)
+        merge(api, PODS, "p", {"metadata": {"finalizers": ["x.io/hold"]}})
+        self.remove(api, "Foreground")
+        assert get(api, ("batch", "jobs"), "train") is not None
+        merge(api, PODS, "p", {"metadata": {"finalizers": None}})
+        api.settle()
+        assert get(api, ("batch", "jobs"), "train") is None
+
+    def test_an_owner_that_never_was(self, api: ApiServer) -> None:
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "never"}
+        body = config_map("dep")
+        body["metadata"]["ownerReferences"] = [reference]
+        create(api, ("", "configmaps"), body)
+        api.settle()
+        assert get(api, ("", "configmaps"), "dep") is None
+
+    def test_a_bound_pod_has_its_grace(self, api: ApiServer) -> None:
+        pod = create(api, PODS, {"metadata": {"name": "p"}, "spec": pod_spec()})
+        api.bind("default", "p", "node", OPTIONS)
+        _, gone = delete(api, api.kind(*PODS), "default", "p", DeleteOptions())
+        assert not gone
+        found = get(api, PODS, "p")
+        assert found is not None and found["metadata"]["deletionGracePeriodSeconds"] == 30
+        options = DeleteOptions(grace=0, uid=pod["metadata"]["uid"])
+        assert delete(api, api.kind(*PODS), "default", "p", options)[1]
+
+    def test_namespace_waits_for_finalizers(self, api: ApiServer) -> None:
+        api.create(api.kind("", "namespaces"), "", {"metadata": {"name": "team"}}, OPTIONS)
+        body = config_map("held")
+        body["metadata"]["finalizers"] = ["x.io/hold"]
+        kind = api.kind("", "configmaps")
+        api.create(kind, "team", body, OPTIONS)
+        api.create(kind, "team", config_map("free"), OPTIONS)
+        delete(api, api.kind("", "namespaces"), "", "team", DeleteOptions())
+        api.settle()
+        namespace = get(api, ("", "namespaces"), "team")
+        assert dig(namespace, "status", "phase") == "Terminating"
+        with pytest.raises(ApiError, match="being terminated"):
+            api.create(kind, "team", config_map("late"), OPTIONS)
+        change = {"metadata": {"finalizers": None}}
+        api.patch(kind, "team", "held", lambda tree: patches.merge_patch(tree, change), OPTIONS)
+        api.settle()
+        assert get(api, ("", "namespaces"), "team") is None
