@@ -11,13 +11,19 @@ from datetime import UTC, datetime, timedelta
 
 
 class Clock:
-    """Simulated time: real start plus elapsed real time times rate. Safe to share between threads."""
+    """Simulated time: `origin` plus the real time passed since then times rate. Safe to share between threads.
 
-    def __init__(self, rate: float = 1.0) -> None:
+    Processes that share an origin (real epoch seconds) and a rate agree about the time, also after a restart: the
+    journal's times never lie ahead of the clock that reads them. Without one, a clock starts at the real time.
+    """
+
+    def __init__(self, rate: float = 1.0, *, origin: float | None = None) -> None:
         if not rate > 0:
             raise ValueError(f"a clock's rate must be above 0, not {rate}")
         self.rate = rate
-        self._start = datetime.now(UTC)
+        began = time.time()
+        self.origin = began if origin is None else origin
+        self._start = datetime.fromtimestamp(self.origin + (began - self.origin) * rate, UTC)
         self._start_monotonic = time.monotonic()
 
     def now(self) -> datetime:

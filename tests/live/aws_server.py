@@ -54,6 +54,7 @@ class FakeAws:
         self.seen: list[Seen] = []
         self.script: Script = lambda _: OK
         self.account = ACCOUNT
+        self.identity: Answer | None = None
         self._gone = threading.Event()
         self._roles = 0
         server = _Server(("127.0.0.1", 0), _Handler)
@@ -85,6 +86,8 @@ class FakeAws:
     def answer(self, seen: Seen) -> Answer:
         self.seen.append(seen)
         if seen.operation == "GetCallerIdentity":
+            if self.identity is not None:
+                return self.identity
             return Answer(raw=_xml("GetCallerIdentity", f"<Account>{self.account}</Account><Arn>arn</Arn>"))
         if seen.operation == "AssumeRole":
             self._roles += 1

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.live.errors import CallRejected
 from reconciler.live.kube import comparison
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.comparison import State
@@ -151,22 +152,24 @@ def test_text_that_reads_like_an_amount_is_text(kube: KubeCluster, place: str) -
     assert states(kube, [config_map(place, cpu="1")]) == ["differs"]
 
 
+MAIN = "/spec/template/spec/containers/0"
+CLUSTER_LABEL = "/metadata/labels/instantstart.dev~1cluster"
 DRIFTS: list[tuple[str, int, dict[str, Any]]] = [
     ("a value was changed", 0, {"op": "replace", "path": "/data/a", "value": "9"}),
     ("a key was removed", 0, {"op": "remove", "path": "/data/a"}),
     ("a replica count was changed", 1, {"op": "replace", "path": "/spec/replicas", "value": 5}),
-    ("an image was changed", 1, {"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "x"}),
+    ("an image was changed", 1, {"op": "replace", "path": f"{MAIN}/image", "value": "x"}),
     (
         "an env value was changed",
         1,
-        {"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "9"},
+        {"op": "replace", "path": f"{MAIN}/env/1/value", "value": "9"},
     ),
-    ("an env entry was removed", 1, {"op": "remove", "path": "/spec/template/spec/containers/0/env/0"}),
+    ("an env entry was removed", 1, {"op": "remove", "path": f"{MAIN}/env/0"}),
     ("a port was changed", 2, {"op": "replace", "path": "/spec/ports/0/port", "value": 81}),
     (
         "a label of ours was changed",
         2,
-        {"op": "replace", "path": "/metadata/labels/instantstart.dev~1cluster", "value": "x"},
+        {"op": "replace", "path": CLUSTER_LABEL, "value": "x"},
     ),
     ("a label of ours was removed", 2, {"op": "remove", "path": "/metadata/labels"}),
     ("a custom field was changed", 3, {"op": "replace", "path": "/spec/allowEmpty", "value": True}),
@@ -174,11 +177,11 @@ DRIFTS: list[tuple[str, int, dict[str, Any]]] = [
 ]
 ADDITIONS: list[tuple[str, int, dict[str, Any]]] = [
     ("another key", 0, {"op": "add", "path": "/data/z", "value": "9"}),
-    ("another env entry", 1, {"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": {"name": "Z"}}),
+    ("another env entry", 1, {"op": "add", "path": f"{MAIN}/env/-", "value": {"name": "Z"}}),
     (
         "a sidecar",
         1,
-        {"op": "add", "path": "/spec/template/spec/containers/-", "value": {"name": "side", "image": "y"}},
+        {"op": "add", "path": "/spec/template/spec/containers/-", "value": {"name": "s", "image": "y"}},
     ),
     ("an annotation", 2, {"op": "add", "path": "/metadata/annotations", "value": {"x": "y"}}),
     ("a custom field", 3, {"op": "add", "path": "/spec/more", "value": "z"}),
@@ -196,11 +199,15 @@ def test_verdicts_are_those_of_a_dry_run(
     gvk = Gvk(body["apiVersion"], body["kind"])
     kube.patch_json(gvk, place, body["metadata"]["name"], [change], op=OP, field_manager="someone")
 
-    expected = []
+    expected: list[str] = []
     for one in wanted:
         live = kube.get(Gvk(one["apiVersion"], one["kind"]), place, one["metadata"]["name"])
-        after = kube.apply_one(one, op=OP, dry_run=True)
-        expected.append("differs" if comparison.differences(live, after) else "same")
+        try:
+            after = kube.apply_one(one, op=OP, dry_run=True)
+        except CallRejected:  # a difference that the server will not let us undo by applying
+            expected.append("differs")
+        else:
+            expected.append("differs" if comparison.differences(live, after) else "same")
 
     assert states(kube, wanted) == expected, why
     assert ("differs" in expected) == (change in [d[2] for d in DRIFTS]), why
@@ -217,9 +224,7 @@ def test_what_we_no_longer_write_goes(kube: KubeCluster, place: str) -> None:
 def test_the_patch_says_what_would_change(kube: KubeCluster, place: str) -> None:
     kube.apply([deployment(place)], op=OP)
     found = kube.compare([deployment(place, image="example/main:2")])[0]
-    assert found.patch == (
-        {"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "example/main:2"},
-    )
+    assert found.patch == ({"op": "replace", "path": f"{MAIN}/image", "value": "example/main:2"},)
 
 
 def test_absent_is_asked_for_without_the_label(kube: KubeCluster, kubernetes: Kubernetes, place: str) -> None:
@@ -296,6 +301,9 @@ def test_what_a_person_changed_where_we_are_silent_is_shown(kube: KubeCluster, p
 
 def test_a_field_the_server_dropped_is_named() -> None:
     """C29: a field with one capital wrong is accepted and forgotten."""
-    sent = {"kind": "X", "spec": {"initialReplicaCount": 2, "modelName": "m", "empty": [], "off": False}}
+    sent: dict[str, Any] = {
+        "kind": "X",
+        "spec": {"initialReplicaCount": 2, "modelName": "m", "empty": [], "off": False},
+    }
     stored = {"kind": "X", "spec": {"modelName": "m"}}
     assert comparison.dropped(sent, stored) == ["/spec/initialReplicaCount"]

@@ -34,8 +34,8 @@ QUOTA = _codes("""
 MISSING = _codes("""
     ResourceNotFound ResourceNotFoundException NoSuchEntity NoSuchEntityException NoSuchBucket NoSuchKey
     NoSuchTagSet NoSuchTagSetError NoSuchPublicAccessBlockConfiguration NoSuchBucketPolicy
-    NoSuchLifecycleConfiguration ServerSideEncryptionConfigurationNotFoundError NotFoundException FileSystemNotFound
-    ParameterNotFound NoSuchResourceException NotFound 404
+    NoSuchLifecycleConfiguration ServerSideEncryptionConfigurationNotFoundError
+    NoSuchResourceException 404
 """)
 EXISTING = _codes("""
     EntityAlreadyExists EntityAlreadyExistsException AlreadyExists AlreadyExistsException BucketAlreadyExists

@@ -39,6 +39,14 @@ def translate(error: BaseException, operation: str) -> CallError:
     return _unanswered(error, operation)
 
 
+def not_sent(told: CallError) -> CallError:
+    """The same error for a call that never left: whatever failed before it, it had no effect."""
+    if not isinstance(told, ReplyLost):
+        return told
+    refused = CallRefused(told.message, reason=told.reason, after=told.after)
+    return refused.told(code=told.code, operation=told.operation, status=told.status)
+
+
 def _answered(error: boto.ClientError, operation: str) -> CallError:
     """The server answered with an error."""
     response: dict[str, Any] = error.response
@@ -83,7 +91,7 @@ def _judge(code: str, text: str, status: int, headers: dict[str, str], operation
 
 
 def _is_missing(code: str, text: str, verb: str, operation: str, status: int) -> bool:
-    if code in codes.MISSING or code.endswith((".NotFound", "NotFoundFault", "NotFoundException")):
+    if code in codes.MISSING or code.endswith(("NotFound", "NotFoundFault", "NotFoundException")):
         return True
     if status == 404 and not code:
         return True

@@ -18,7 +18,7 @@ from botocore.config import Config
 from botocore.signers import RequestSigner
 
 from reconciler.live.aws import operations
-from reconciler.live.aws.errors import SentTwice, translate
+from reconciler.live.aws.errors import SentTwice, not_sent, translate
 from reconciler.live.aws.plain import plain, plain_answer
 from reconciler.live.errors import CallRefused, CallRejected
 from schemas.errors import InstantStartError
@@ -97,9 +97,10 @@ class AwsSession:
         operations.require_mutating(service, operation)
         if not _OP.fullmatch(op):
             raise CallRejected(f"{op!r} is no op id", reason="CallNotAllowed")
-        with self._calling(service, operation):
+        sending = _Sending(op)
+        with self._calling(service, operation, sending):
             method = self._method(service, operation, mutating=True)
-            before = _sending.set(_Sending(op))
+            before = _sending.set(sending)
             try:
                 return plain_answer(method(**params))
             finally:
@@ -156,8 +157,12 @@ class AwsSession:
             self._session = None
 
     @contextmanager
-    def _calling(self, service: str, operation: str) -> Generator[None]:
-        """The account is the right one, and what goes wrong inside comes out in our words."""
+    def _calling(self, service: str, operation: str, sending: _Sending | None = None) -> Generator[None]:
+        """The account is the right one, and what goes wrong inside comes out in our words.
+
+        With `sending`, an error before the call left is no lost reply: the identity check and the renewal of
+        credentials may fail in any way, and still nothing happened.
+        """
         name = f"{service}:{operation}"
         try:
             self._check_account()
@@ -166,6 +171,8 @@ class AwsSession:
             raise
         except Exception as error:
             told = translate(error, name)
+            if sending is not None and sending.times == 0:
+                told = not_sent(told)
             if told.reason == "ExpiredToken":
                 self._forget_credentials()
             raise told from error

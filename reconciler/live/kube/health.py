@@ -284,4 +284,5 @@ def _map(value: Any) -> Mapping[str, Any]:
 
 
 def _list(value: Any) -> Sequence[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else ()
+    found: Any = value
+    return found if isinstance(found, list) else ()
