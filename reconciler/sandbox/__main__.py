@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import threading
+from pathlib import Path
 
 from reconciler.sandbox.clock import Clock
 from reconciler.sandbox.control import CONTROL, Control
@@ -38,6 +39,8 @@ def main() -> None:
         "rate": asked.rate,
         "origin": cloud.agenda.clock.origin,
     }
+    if asked.state:
+        asked.state.write_text(json.dumps(about) + "\n")
     print(json.dumps(about), flush=True)
     stopping.wait()
     server.shutdown()
@@ -50,6 +53,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=float(os.environ.get("INSTANTSTART_CLOCK_RATE", "1")))
     parser.add_argument("--account", default="111122223333")
     parser.add_argument("--region", default="us-west-2")
+    parser.add_argument("--state", type=Path, help="a file that gets the line, too")
     return parser.parse_args()
 
 

@@ -143,3 +143,36 @@ def test_tokens_are_checked_for_real(sandbox: Sandbox, eks: str) -> None:
     assert authentication.caller("k8s-aws-v1.!", "prod", credentials, now) is None
     sandbox.client("eks").delete_access_entry(clusterName="prod", principalArn=cluster.creator)
     assert authentication.of(cluster, credentials)(good) is None  # known, but no longer let in
+
+
+def test_a_node_group_hosts_the_add_ons(
+    sandbox: Sandbox, eks: str, network: dict[str, str], role: Callable[..., str]
+) -> None:
+    """C28: numbers in order; and pods of add-ons run as soon as there is a node."""
+    client = sandbox.client("eks")
+    wanted: dict[str, Any] = {
+        "clusterName": "prod",
+        "nodegroupName": "system",
+        "subnets": [network["a"]],
+        "nodeRole": role("workers", "ec2.amazonaws.com"),
+    }
+    with pytest.raises(ClientError, match="not in order"):
+        client.create_nodegroup(**wanted, scalingConfig={"minSize": 2, "maxSize": 3, "desiredSize": 1})
+    client.create_addon(clusterName="prod", addonName="cert-manager")
+    client.create_nodegroup(**wanted, scalingConfig={"minSize": 0, "maxSize": 3, "desiredSize": 2})
+    sandbox.until(
+        lambda: client.describe_nodegroup(clusterName="prod", nodegroupName="system")["nodegroup"]["status"],
+        lambda status: status == "ACTIVE",
+    )
+    sandbox.until(
+        lambda: client.describe_addon(clusterName="prod", addonName="cert-manager")["addon"]["status"],
+        lambda status: status == "ACTIVE",
+        within=600,
+    )
+    client.delete_nodegroup(clusterName="prod", nodegroupName="system")
+    with pytest.raises(ClientError, match="nodegroups attached"):
+        client.delete_cluster(name="prod")
+    sandbox.until(lambda: client.list_nodegroups(clusterName="prod")["nodegroups"], lambda names: not names)
+    kubernetes = sandbox.cloud.world.eks[sandbox.account, sandbox.region]["prod"].kubernetes
+    assert kubernetes is not None
+    assert kubernetes.listing("v1", "Node") == []

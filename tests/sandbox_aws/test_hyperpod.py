@@ -351,3 +351,45 @@ def test_deletion_goes_first_and_interfaces_linger(cluster: Cluster) -> None:
 
     cluster.sandbox.until(interfaces, lambda found: not found)
     ec2.delete_subnet(SubnetId=cluster.network["a"])
+
+
+def test_a_group_is_deleted_by_name_and_does_not_come_back(cluster: Cluster) -> None:
+    cluster.create(cluster.group("a", 1), cluster.group("b", 2))
+    cluster.ready(a=1, b=2)
+    cluster.update(InstanceGroupsToDelete=["b"])
+    with pytest.raises(ClientError, match="being deleted") as busy:
+        cluster.update(cluster.group("b", 1))
+    assert code(busy) == "ConflictException"
+    seen: set[str | None] = set()
+
+    def status() -> str | None:
+        found: str | None = cluster.groups().get("b", {}).get("Status")
+        seen.add(found)
+        return found
+
+    cluster.sandbox.until(status, lambda found: found is None)
+    assert seen == {"Deleting", None}
+    with pytest.raises(ClientError) as gone:
+        cluster.update(InstanceGroupsToDelete=["b"])
+    assert code(gone) == "ResourceNotFound"
+
+
+def test_a_minimum_that_is_not_reached_is_taken_back(cluster: Cluster) -> None:
+    """The counts go back to those last in service; a new group ends at nothing."""
+    cluster.sandbox.post("/capacity", {"type": "ml.c6i.4xlarge", "zone": "us-west-2a", "count": 1})
+    cluster.create(cluster.group("a", 1), cluster.group("new", 3, InstanceType="ml.c6i.4xlarge", MinInstanceCount=2))
+    cluster.ready(a=1)
+    assert cluster.groups()["new"]["Status"] == "Creating"
+    assert cluster.groups()["new"]["MinCount"] == 2
+    after = cluster.sandbox.until(lambda: cluster.groups()["new"], lambda group: group["TargetCount"] == 0)
+    assert after["MinCount"] == 0
+    texts = [event["Description"] for event in cluster.client.list_cluster_events(ClusterName="prod")["Events"]]
+    assert any("did not reach its minimum" in text for text in texts)
+
+
+def test_order_of_groups_is_the_services_own(cluster: Cluster) -> None:
+    names = [f"g{number}" for number in range(12)]
+    cluster.create(*(cluster.group(name, 0) for name in names))
+    seen = [group["InstanceGroupName"] for group in cluster.seen()["InstanceGroups"]]
+    assert sorted(seen) == sorted(names)
+    assert seen != names

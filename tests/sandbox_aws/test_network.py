@@ -34,13 +34,14 @@ def test_a_gateway_takes_time_and_holds_everything(sandbox: Sandbox, network: Ne
         return ec2.describe_nat_gateways(NatGatewayIds=[made["NatGatewayId"]])["NatGateways"][0]["State"]
 
     sandbox.until(state, lambda seen: seen == "available", within=2000)
-    for held in (
-        lambda: ec2.delete_subnet(SubnetId=network["a"]),
-        lambda: ec2.detach_internet_gateway(InternetGatewayId=igw, VpcId=network["vpc"]),
-        lambda: ec2.delete_vpc(VpcId=network["vpc"]),
-    ):
+    held: list[tuple[Any, dict[str, str]]] = [
+        (ec2.delete_subnet, {"SubnetId": network["a"]}),
+        (ec2.detach_internet_gateway, {"InternetGatewayId": igw, "VpcId": network["vpc"]}),
+        (ec2.delete_vpc, {"VpcId": network["vpc"]}),
+    ]
+    for call, wanted in held:
         with pytest.raises(ClientError) as refused:
-            held()
+            call(**wanted)
         assert code(refused) == "DependencyViolation"
     with pytest.raises(ClientError) as taken:
         ec2.release_address(AllocationId=address)

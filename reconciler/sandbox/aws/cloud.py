@@ -21,6 +21,7 @@ from reconciler.sandbox.aws.credentials import Credentials, Identity
 from reconciler.sandbox.aws.eks.access import Access
 from reconciler.sandbox.aws.eks.addons import Addons
 from reconciler.sandbox.aws.eks.clusters import Clusters as EksClusters
+from reconciler.sandbox.aws.eks.nodegroups import NodeGroups
 from reconciler.sandbox.aws.eks.pod_identity import PodIdentity
 from reconciler.sandbox.aws.eks.tags import Tags as EksTags
 from reconciler.sandbox.aws.eks.tags import tagged
@@ -104,6 +105,7 @@ class Cloud:
         with self.agenda.lock:
             self.agenda.clear()
             self._close_kubernetes()
+            self._drop_interfaces()
             self.world.eks.clear()
             self.world.hyperpod.clear()
             for part in (
@@ -261,6 +263,18 @@ class Cloud:
                 yield from tagged(cluster)
         yield from self.world.moto.tagged()
 
+    def _drop_interfaces(self) -> None:
+        for place, clusters in self.world.hyperpod.items():
+            enis = self.world.moto.backend("ec2", *place).enis
+            for cluster in clusters.values():
+                for node in cluster.nodes.values():
+                    enis.pop(node.interface, None)
+        for place, found in self.world.eks.items():
+            enis = self.world.moto.backend("ec2", *place).enis
+            for eks in found.values():
+                for interface in eks.interfaces:
+                    enis.pop(interface, None)
+
     def _close_kubernetes(self) -> None:
         for clusters in self.world.eks.values():
             for cluster in clusters.values():
@@ -280,6 +294,7 @@ def _handlers(world: World, provisioning: Provisioning) -> dict[str, dict[str, H
             **EksClusters(world).handlers(),
             **Addons(world).handlers(),
             **Access(world).handlers(),
+            **NodeGroups(world).handlers(),
             **PodIdentity(world).handlers(),
             **EksTags(world).handlers(),
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any
 from xml.sax.saxutils import escape
 
 from reconciler.sandbox.aws.agenda import Agenda
@@ -86,4 +86,4 @@ def _trusts(document: Any, service: str) -> bool:
 
 def _many(value: Any) -> list[Any]:
     """IAM writes a list of one as the one."""
-    return cast("list[Any]", value) if isinstance(value, list) else [value]
+    return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]  # it is JSON

@@ -77,6 +77,8 @@ class Provisioning:
 
     def judge(self, cluster: HyperPodCluster, group: Group) -> None:
         """The status of a group, and of a classic cluster, as its machines stand."""
+        if "Deleting" in (group.status, cluster.status):
+            return  # nothing brings these back
         running = len(cluster.running(group.name))
         if group.script_failed:
             group.status = "Failed"
