@@ -48,17 +48,24 @@ _FORMS: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
     (
         "password in a URL",
         "@",
-        re.compile(r"[a-z][a-z0-9+.-]{1,30}://[^\s/:@\"'<>${}]{1,100}:([^\s/@\"'<>${}]{3,200})@"),
+        re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,30}://[^\s/:@\"'<>${}]{1,100}:([^\s/@\"'<>${}]{3,200})@"),
     ),
 )
-_SECRET_WORDS: Final = ("secret", "token", "passw", "apikey", "api_key", "api-key", "access_key", "credential")
+_SECRET_WORDS: Final = (
+    "secret",
+    "token",
+    "passw",
+    "passphrase",
+    "credential",
+    *(f"{first}{joint}key" for first in ("api", "access") for joint in ("", "_", "-")),
+)
 _SECRET_NAME = re.compile(
     r"(?:secret|token|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|credentials?)(?:[_-]?(?:key|value))?\Z",
     re.IGNORECASE,
 )
 # `name: value`, `"name": "value"`, `name=value`; a list item's dash may stand before it.
 _PAIR = re.compile(
-    r"""(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,100})["']?[ \t]*[:=][ \t]*(?P<quote>["']?)"""
+    r"""(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,100})["']?[ \t]*[:=][ \t]*(?P<quote>["']?)"""
     r"""(?P<value>[^\s"'#,}\]]{8,4096})(?P=quote)"""
 )
 # The environment form: `- name: HF_TOKEN`, then `value: …` on the next line (or in one line of flow style).
@@ -77,7 +84,12 @@ _UNLIKE_RANDOM = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*\Z|[0-9.]+[A-Za-z]{0,2
 
 def find_secrets(text: str) -> list[Finding]:
     """Everything in `text` that looks like a secret, in order of appearance. Costs microseconds on clean text."""
-    found = {start: (kind, value) for start, kind, value in _suspects(text)}
+    possible = [(kind, form) for kind, literal, form in _FORMS if literal in text]
+    lowered = text.lower()
+    named = [word for word in _SECRET_WORDS if word in lowered]
+    if not possible and not named:
+        return []
+    found = {start: (kind, value) for start, kind, value in _suspects(text, possible, named=bool(named))}
     return [_finding(text, start, kind, value) for start, (kind, value) in sorted(found.items())]
 
 
@@ -91,17 +103,15 @@ def mask(value: str, *, prefix: int = 0) -> str:
     return f"{value[:prefix]}•••• ({len(value)} characters)"
 
 
-def _suspects(text: str) -> Iterator[tuple[int, str, str]]:
-    for kind, literal, form in _FORMS:
-        if literal in text:
-            for match in form.finditer(text):
-                group = 1 if form.groups else 0
-                yield match.start(group), kind, match.group(group)
-    lowered = text.lower()
-    if not any(word in lowered for word in _SECRET_WORDS):
-        return
-    known = [match.start() for _, literal, form in _FORMS if literal in text for match in form.finditer(text)]
-    for pattern in (_PAIR, _ENV):
+def _suspects(text: str, possible: list[tuple[str, re.Pattern[str]]], *, named: bool) -> Iterator[tuple[int, str, str]]:
+    """Start, kind and value of each; one that has its own form is not told again by its name."""
+    known: set[int] = set()
+    for kind, form in possible:
+        for match in form.finditer(text):
+            group = 1 if form.groups else 0
+            known.add(match.start(group))
+            yield match.start(group), kind, match.group(group)
+    for pattern in (_PAIR, _ENV) if named else ():
         for match in pattern.finditer(text):
             start = match.start("value")
             if start not in known and is_secret_name(match["name"]) and _looks_random(match["value"]):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from schemas.documents import words
 from schemas.documents.dependencies import Dependencies
-from schemas.documents.fields import documented, listed
+from schemas.documents.fields import documented, listed, shared
 from schemas.documents.shapes import Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
@@ -168,20 +168,24 @@ class ClusterSpec(Ruled):
         "The network. Nothing is needed: ranges, subnets and routes are chosen for you.",
         cost=Cost.REFUSED,
         way_out=_ANEW,
-        default_factory=Network,
+        default_factory=shared(Network()),
     )
     access: Annotated[tuple[Access, ...], Field(max_length=100)] = listed(
         "Who may use the Kubernetes API, beside this control plane.", cost=Cost.IN_PLACE, default=()
     )
-    endpoint: Endpoint = documented("Who may reach the Kubernetes API.", cost=Cost.IN_PLACE, default_factory=Endpoint)
+    endpoint: Endpoint = documented(
+        "Who may reach the Kubernetes API.", cost=Cost.IN_PLACE, default_factory=shared(Endpoint())
+    )
     logging: Annotated[tuple[LogType, ...], Field(max_length=5)] = listed(
         "Control plane logs that go to CloudWatch.", cost=Cost.IN_PLACE, default=_ALL_LOGS
     )
-    hyperpod: HyperPod = documented("Settings of the HyperPod cluster.", cost=Cost.IN_PLACE, default_factory=HyperPod)
+    hyperpod: HyperPod = documented(
+        "Settings of the HyperPod cluster.", cost=Cost.IN_PLACE, default_factory=shared(HyperPod())
+    )
     dependencies: Dependencies = documented(
         "Add-ons and the chart that HyperPod needs in the cluster.",
         cost=Cost.IN_PLACE,
-        default_factory=Dependencies,
+        default_factory=shared(Dependencies()),
     )
     lifecycle_script: words.FilePath | None = documented(
         "The script nodes run when they are made; its whole folder is uploaded. Absent: one that does nothing."
@@ -190,7 +194,10 @@ class ClusterSpec(Ruled):
         default=None,
     )
     adopt: Adopt = documented(
-        "Live things to take over instead of making them.", cost=Cost.REFUSED, way_out=_ANEW, default_factory=Adopt
+        "Live things to take over instead of making them.",
+        cost=Cost.REFUSED,
+        way_out=_ANEW,
+        default_factory=shared(Adopt()),
     )
     deletion_protection: bool = documented(
         "Deleting a cluster takes two commits: this set to false and applied, then the folder removed.",

@@ -8,13 +8,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from pydantic_core import PydanticUndefined
 
 from schemas.plan import Cost
 from schemas.values import JsonValue
+
+_Shape = TypeVar("_Shape", bound=BaseModel)
 
 METADATA: Final = "x-instantstart"
 
@@ -64,6 +66,11 @@ def documented(
 def listed(description: str, *, cost: Cost, **rest: Any) -> Any:
     """As `documented`, for a tuple that is written as a list."""
     return documented(description, cost=cost, strict=False, **rest)
+
+
+def shared(value: _Shape) -> Callable[[], _Shape]:
+    """A default that is one frozen object for all documents, instead of being built for each."""
+    return lambda: value
 
 
 def said_of(extra: object) -> FieldCost | None:

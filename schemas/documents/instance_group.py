@@ -9,7 +9,7 @@ from pydantic import Field
 
 from schemas import instance_types, limits
 from schemas.documents import words
-from schemas.documents.fields import documented, listed
+from schemas.documents.fields import documented, listed, shared
 from schemas.documents.shapes import Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
@@ -161,7 +161,7 @@ class InstanceGroupSpec(Ruled):
         "How the machines are paid for.",
         cost=Cost.REFUSED,
         way_out=_NEW_GROUP,
-        default_factory=lambda: Capacity.model_validate({"onDemand": {}}),
+        default_factory=shared(Capacity.model_validate({"onDemand": {}})),
     )
     interface: Literal["efa", "efaOnly"] | None = documented(
         "EFA for traffic between nodes; efaOnly takes no addresses from the subnet. Absent: what the service chooses.",

@@ -9,7 +9,7 @@ from typing import Final
 from schemas.documents import regions
 from schemas.documents.cluster import Cluster
 from schemas.documents.instance_group import InstanceGroup
-from schemas.documents.parse import parse_file, spot_of
+from schemas.documents.parse import parse_file, parse_files, spot_of
 from schemas.documents.policy import POLICY_PATH, Policy, built_in
 from schemas.documents.problems import Problem, problem
 from schemas.documents.records import Document, LoadedCluster, LoadedPolicy, ParsedFile, SourceFile
@@ -22,7 +22,7 @@ _ZONE: Final[Path] = ("spec", "zone")
 
 def load_cluster(name: str, files: Sequence[SourceFile]) -> LoadedCluster:
     """All files of the folder `clusters/<name>/`, whatever they are. Never raises: problems are in the result."""
-    return assemble(name, [parse_file(file.path, file.data) for file in files])
+    return assemble(name, parse_files(files))
 
 
 def assemble(name: str, parsed: Sequence[ParsedFile]) -> LoadedCluster:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+from collections.abc import Iterable
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -9,7 +12,7 @@ from pydantic import ValidationError
 from schemas.documents import explain, walk
 from schemas.documents.kinds import ALSO_KNOWN, KINDS
 from schemas.documents.problems import Problem, problem, shown_value
-from schemas.documents.records import Document, ParsedFile
+from schemas.documents.records import Document, ParsedFile, SourceFile
 from schemas.documents.shapes import API_VERSION
 from schemas.reading import read
 from schemas.reading.raw_text import MAX_BYTES
@@ -20,14 +23,38 @@ from schemas.values import JsonObject
 
 def parse_file(path: str, data: bytes) -> ParsedFile:
     """Look at one file by itself. Never raises."""
+    return _checked(path, data, *_scanned(path, data))
+
+
+def parse_files(files: Iterable[SourceFile]) -> list[ParsedFile]:
+    """Parse many files, as at a cold start; the same as `parse_file` for each, but faster.
+
+    First all are read, then all are checked: alternating between two large libraries costs a tenth. Meanwhile the
+    cyclic garbage collector rests: what is made here stays, nothing refers to itself, and it would only look.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        scanned = [(file, _scanned(file.path, file.data)) for file in files]
+        return [_checked(file.path, file.data, *result) for file, result in scanned]
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _scanned(path: str, data: bytes) -> tuple[Reading | None, list[Finding]]:
+    """The reading of a file that holds documents, and what looks like a secret in any file."""
     secrets = find_secrets(data.decode("utf-8", "replace")) if len(data) <= MAX_BYTES else []
-    if not read.is_document_file(path):
+    return (read.read(path, data) if read.is_document_file(path) else None), secrets
+
+
+def _checked(path: str, data: bytes, reading: Reading | None, secrets: list[Finding]) -> ParsedFile:
+    if reading is None:
         # In a script a name is not enough: TOKEN=$(…) is everyday.
         told = [secret for secret in secrets if not secret.by_name]
         return ParsedFile(path=path, data=data, problems=tuple(_secrets(path, told, Reading())))
-    reading = read.read(path, data)
     accepted = [_accept(path, raw) for raw in reading.documents]
-    documents = tuple(document for document in accepted if document is not None)
+    documents = tuple([document for document in accepted if document is not None])
     if not reading.faults and not secrets and len(documents) == len(accepted):
         return ParsedFile(path=path, data=data, documents=documents)
     return ParsedFile(
@@ -40,11 +67,15 @@ def parse_file(path: str, data: bytes) -> ParsedFile:
 
 
 def spot_of(parsed: ParsedFile, document: Document, field: Path) -> Spot:
-    """Where a field of a document stands; reads the file again, so it is for errors only."""
-    for raw in read.read(parsed.path, parsed.data, positions=True).documents:
-        if raw.spot.line == document.line and raw.positions:
-            return raw.positions.value(field)
-    return Spot(document.line, 1)
+    """Where a field of a document stands. Reads the file again, so it is for errors only."""
+    positions = _positions_by_line(parsed.path, parsed.data).get(document.line)
+    return positions.value(field) if positions else Spot(document.line, 1)
+
+
+@functools.lru_cache(maxsize=8)  # one file may have thousands of errors
+def _positions_by_line(path: str, data: bytes) -> dict[int, Positions]:
+    documents = read.read(path, data, positions=True).documents
+    return {raw.spot.line: raw.positions for raw in documents if raw.positions}
 
 
 def _accept(path: str, raw: RawDocument) -> Document | None:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 from pydantic import Field
 
 from schemas.documents import words
-from schemas.documents.fields import documented, listed
+from schemas.documents.fields import documented, listed, shared
 from schemas.documents.shapes import API_VERSION, Broken, Metadata, Ruled, Shape
 from schemas.plan import Cost
 
@@ -94,11 +94,15 @@ class PolicySpec(Shape):
 
     also_known: ClassVar[dict[str, str]] = {"prune": "pruneGuard", "approval": "approvals", "direct": "directCommit"}
 
-    prune_guard: PruneGuard = documented("The prune guard.", cost=Cost.IN_PLACE, default_factory=PruneGuard)
-    blast_radius: BlastRadius = documented("The blast radius.", cost=Cost.IN_PLACE, default_factory=BlastRadius)
-    approvals: Approvals = documented("Approvals.", cost=Cost.IN_PLACE, default_factory=Approvals)
-    drift: Drift = documented("Drift.", cost=Cost.IN_PLACE, default_factory=Drift)
-    direct_commit: DirectCommit = documented("Direct commits.", cost=Cost.IN_PLACE, default_factory=DirectCommit)
+    prune_guard: PruneGuard = documented("The prune guard.", cost=Cost.IN_PLACE, default_factory=shared(PruneGuard()))
+    blast_radius: BlastRadius = documented(
+        "The blast radius.", cost=Cost.IN_PLACE, default_factory=shared(BlastRadius())
+    )
+    approvals: Approvals = documented("Approvals.", cost=Cost.IN_PLACE, default_factory=shared(Approvals()))
+    drift: Drift = documented("Drift.", cost=Cost.IN_PLACE, default_factory=shared(Drift()))
+    direct_commit: DirectCommit = documented(
+        "Direct commits.", cost=Cost.IN_PLACE, default_factory=shared(DirectCommit())
+    )
 
 
 class PolicyMetadata(Metadata):

@@ -11,7 +11,7 @@ MAX_BYTES: Final = 1024 * 1024
 
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16_BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
-_CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL_BYTES: Final = bytes(byte for byte in (*range(32), 127) if byte not in b"\t\n\r")
 # Besides control characters: what YAML 1.1 takes for a line end and YAML 1.2 and editors do not.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _CONFLICT = re.compile(rb"^[ \t]*(?:<{7}|>{7}|\|{7}|={7})(?:[ \t\r]|$)", re.MULTILINE)
@@ -34,7 +34,8 @@ def refuse(data: bytes, *, max_bytes: int = MAX_BYTES) -> Fault | None:
     if (b"<<<<<<<" in data or b">>>>>>>" in data) and (conflict := _conflict(data)):
         return conflict
     if data.isascii():
-        return _control(data) if _CONTROL_BYTES.search(data) else None
+        # Deleting them and comparing lengths is several times faster than searching for one.
+        return None if len(data.translate(None, _CONTROL_BYTES)) == len(data) else _control(data)
     return _not_utf8(data) or _control(data)
 
 

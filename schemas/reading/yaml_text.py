@@ -32,7 +32,8 @@ MAX_DEPTH: Final = 64
 
 # libyaml's event parser alone: the loaders around it cost a sixth more. The type stubs do not export it.
 _EVENTS: Final[Any] = vars(cyaml)["CParser"]
-_SUSPECT: Final = frozenset((*scalars.NUMBER_STARTS, ""))
+# First characters (or none) of plain scalars that might be a number, true, false or nothing.
+_NOT_SURELY_TEXT: Final = frozenset((*scalars.NUMBER_STARTS, *(word[:1] for word in scalars.WORDS)))
 # Events reach us untyped; this keeps `type` from spreading that.
 _type: Callable[[object], object] = type
 
@@ -53,7 +54,7 @@ class _Reader:
         self._data = data
         self._next: Any = _EVENTS(data).get_event
         self._keep = positions
-        self._positions = Positions()
+        self._positions: Positions | None = None  # of the document being read, if they are kept
         self._has_null = False
         self._faults: list[Fault] = []
 
@@ -67,13 +68,14 @@ class _Reader:
                     break
                 if kind is DocumentStartEvent:
                     self._directives(event)
-                    self._positions, self._has_null = Positions(), False
+                    self._positions, self._has_null = Positions() if self._keep else None, False
                     root = self._next()
                     value = self._value(root, (), 0)
                     if value is not None:
-                        kept = self._positions if self._keep else None
                         documents.append(
-                            RawDocument(value=value, spot=_spot(root), has_null=self._has_null, positions=kept)
+                            RawDocument(
+                                value=value, spot=_spot(root), has_null=self._has_null, positions=self._positions
+                            )
                         )
         except yaml.YAMLError as error:
             self._faults.append(_syntax(error, self._data))
@@ -83,7 +85,7 @@ class _Reader:
 
     def _value(self, event: Any, path: Path, depth: int) -> JsonValue:
         kind = _type(event)
-        if self._keep:
+        if self._positions is not None:
             self._positions.values[path] = _spot(event)
         if kind is AliasEvent:
             self._fault(event, path, "a value", f"the alias *{event.anchor}", "write the value out again")
@@ -104,6 +106,7 @@ class _Reader:
     def _mapping(self, path: Path, depth: int) -> JsonValue:
         result: dict[str, JsonValue] = {}
         following = self._next
+        positions = self._positions
         while True:
             event = following()
             kind = _type(event)
@@ -115,22 +118,31 @@ class _Reader:
                 self._value(following(), path, depth)
                 continue
             key = sys.intern(event.value)
-            here = (*path, key)
-            if event.anchor is not None or event.tag is not None or key[:1] in _SUSPECT or key in scalars.WORDS:
-                self._unusual_key(event, here, key)
+            if event.anchor is not None or event.tag is not None or key[:1] in _NOT_SURELY_TEXT:
+                self._unusual_key(event, (*path, key), key)
             if key in result:
-                self._again(event, here, key)
-                self._value(following(), here, depth)
+                self._again(event, (*path, key), key)
+                self._value(following(), (*path, key), depth)
                 continue
-            if self._keep:
-                self._positions.keys[here] = _spot(event)
-            result[key] = self._value(following(), here, depth)
+            if positions is not None:
+                positions.keys[*path, key] = _spot(event)
+            value = following()
+            if (
+                positions is None
+                and _type(value) is ScalarEvent
+                and (value.value[:1] not in _NOT_SURELY_TEXT or not value.implicit[0])
+                and value.anchor is None
+                and value.tag is None
+            ):
+                result[key] = value.value  # plain text, as most values are: the short way
+            else:
+                result[key] = self._value(value, (*path, key), depth)
 
     def _sequence(self, path: Path, depth: int) -> JsonValue:
         result: list[JsonValue] = []
         while True:
             event = self._next()
-            if type(event) is SequenceEndEvent:
+            if _type(event) is SequenceEndEvent:
                 return result
             result.append(self._value(event, (*path, len(result)), depth))
 
@@ -148,7 +160,7 @@ class _Reader:
             shown = text if len(text) <= 40 else f"{text[:37]}…"
             self._fault(event, path, "a number that fits in 64 bits", shown, "quote it if it is text")
             return None
-        if self._keep and not isinstance(value, str):
+        if self._positions is not None and not isinstance(value, str):
             self._positions.numbers[path] = text
         return value
 
@@ -170,7 +182,7 @@ class _Reader:
         self._fault(event, path, "text as a key", key or "an empty key", "quote it")
 
     def _again(self, event: Any, path: Path, key: str) -> None:
-        first = self._positions.keys.get(path)
+        first = self._positions.keys.get(path) if self._positions is not None else None
         where = f" (first in line {first.line})" if first else ""
         self._fault(event, path, "each key once", f"`{key}` a second time{where}", "keep one of the two")
 

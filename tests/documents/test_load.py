@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from pathlib import Path
 
 from schemas.documents.load import assemble, load_cluster, load_policy
-from schemas.documents.parse import parse_file
+from schemas.documents.parse import parse_file, parse_files
 from schemas.documents.records import LoadedCluster, SourceFile
 
 REPOSITORY = Path(__file__).parents[2]
@@ -268,6 +269,14 @@ def test_the_digest_does_not_depend_on_form() -> None:
 def test_the_order_of_files_does_not_matter() -> None:
     files = [parse_file("clusters/demo/a.yaml", CLUSTER.encode()), parse_file("clusters/demo/b.yaml", GROUP.encode())]
     assert assemble("demo", files) == assemble("demo", files[::-1])
+
+
+def test_many_files_at_once_are_the_same() -> None:
+    contents = {"a.yaml": CLUSTER, "b.yaml": GROUP + "x: 1\n", "c.sh": "#!/bin/sh\n", "d.json": "{", "e.yaml": GROUP}
+    files = [SourceFile(path=path, data=text.encode()) for path, text in contents.items()]
+    assert gc.isenabled()
+    assert parse_files(files) == [parse_file(file.path, file.data) for file in files]
+    assert gc.isenabled()
 
 
 def test_parsed_files_can_be_kept() -> None:
