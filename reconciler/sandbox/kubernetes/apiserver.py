@@ -180,6 +180,8 @@ class ApiServer:
         for key in ("uid", "resourceVersion"):
             if metadata.get(key):
                 merged["metadata"][key] = metadata[key]
+        if managers.is_as_stored(live, merged):
+            return Written(stored=self.view(kind, old))
         obj, _ = prune(merged, kind.shape, custom=kind.custom)
         return self._change(kind, old, obj, options, [], Findings(), applied=True)
 

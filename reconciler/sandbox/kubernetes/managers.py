@@ -77,3 +77,14 @@ def same_but_for_time(a: list[Entry], b: list[Entry]) -> bool:
     if len(a) != len(b):
         return False
     return all({**x, "time": ""} == {**y, "time": ""} for x, y in zip(a, b, strict=True))
+
+
+def is_as_stored(live: Object, merged: Object) -> bool:
+    """Nothing to default, validate or write: most of what a reconciler applies."""
+    if not same_but_for_time(entries_of(merged), entries_of(live)):
+        return False
+    bare, stored = dict(merged), dict(live)
+    metadata, kept = dict(bare.pop("metadata")), dict(stored.pop("metadata"))
+    metadata.pop("managedFields", None)
+    kept.pop("managedFields", None)
+    return metadata == kept and bare == stored

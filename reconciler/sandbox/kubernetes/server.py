@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reconciler.sandbox.clock import Clock
 from reconciler.sandbox.kubernetes.access import Authenticate, Authorize, rbac_allows
@@ -20,6 +19,7 @@ from reconciler.sandbox.kubernetes.apiserver import ApiServer
 from reconciler.sandbox.kubernetes.app import App
 from reconciler.sandbox.kubernetes.certificates import make_certificates
 from reconciler.sandbox.kubernetes.records import BeforeRequest, OnRequest
+from reconciler.sandbox.kubernetes.wire import HttpProtocol
 
 START_SECONDS = 10.0
 
@@ -159,14 +159,15 @@ class ApiServers:
         # a polite TLS goodbye would wait for clients that keep their connections open
         connections: Any = running.server.server_state.connections
         for connection in list(connections):
-            connection.transport.abort()
+            if connection.transport is not None:
+                connection.transport.abort()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait_for(asyncio.wrap_future(running.task), START_SECONDS)
 
     def _config(self, app: App) -> uvicorn.Config:
         return uvicorn.Config(
             app,  # pyright: ignore[reportArgumentType]  # uvicorn's own scope types are unions of TypedDicts
-            http=_Protocol,
+            http=HttpProtocol,
             ws="none",
             lifespan="off",
             interface="asgi3",
@@ -188,11 +189,3 @@ def _listen(port: int) -> socket.socket:
     listener.bind(("127.0.0.1", port))
     listener.listen(512)
     return listener
-
-
-class _Protocol(H11Protocol):
-    """Lets the application reach its transport, to cut a connection where a fault says so."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.app_state = {**self.app_state, "transport": transport}
