@@ -165,10 +165,9 @@ def test_the_bad_group_is_found_and_the_others_go_on() -> None:
     bench.cloud.objections["b"] = "label key is reserved"
     (call,) = bench.handler.calls(bench.world, [change("a", count=5), change("b", count=5), add("c")])
     reply = bench.handler.send(bench.world, call, "01NEW")
-    assert reply.failures == {"b": ("ValidationException", "label key is reserved")}
+    assert reply.failures == {"b": ("ValidationException", "b: label key is reserved")}
     assert [",".join(sorted(bench.bodies(n))) for n in range(4)] == ["a,b,c", "a", "b", "c"]
-    bench.look()
-    assert bench.handler.settled(bench.world, record(call, ref=reply.ref)).verdict is Verdict.HAPPENED
+    assert reply.ref == {"failed": ["b"]}
 
 
 def test_all_bad_is_a_rejection() -> None:
@@ -305,6 +304,31 @@ def test_an_update_settles_when_target_and_desired_show_it() -> None:
     bench.cloud.live = None
     bench.look()
     assert bench.handler.settled(bench.world, op).verdict is Verdict.SUBJECT_GONE
+
+
+def test_an_update_that_somebody_overtook_does_not_hold_the_lane() -> None:
+    bench = Bench(running({"a": {}}), ["a"])
+    (call,) = bench.handler.calls(bench.world, [change("a", count=6)])
+    sent = record(call).model_copy(update={"at": bench.world.clock.iso(), "settle": call.settle})
+    assert bench.handler.settled(bench.world, sent).verdict is Verdict.PENDING
+    old = sent.model_copy(update={"at": "2026-01-01T00:00:00.000Z"})
+    found = bench.handler.settled(bench.world, old)
+    assert (found.verdict, found.reason) == (Verdict.SUBJECT_GONE, "Overtaken")
+
+
+def test_a_classic_update_is_over_when_it_is_in_service_again_or_rolled_back() -> None:
+    """A17"""
+    bench = Bench(running({"a": {}}, NodeProvisioningMode=None), ["a"])
+    (call,) = bench.handler.calls(bench.world, [change("a", count=6)])
+    bench.handler.send(bench.world, call, "01NEW")
+    assert bench.cloud.live is not None
+    bench.cloud.live["ClusterStatus"] = "Updating"
+    bench.look()
+    assert bench.handler.settled(bench.world, record(call)).verdict is Verdict.PENDING
+    bench.cloud.live |= {"ClusterStatus": "InService", "FailureMessage": "no sufficient capacity"}
+    bench.look()
+    found = bench.handler.settled(bench.world, record(call))
+    assert (found.verdict, found.message) == (Verdict.FAILED, "no sufficient capacity")
 
 
 def test_an_add_whose_reply_was_lost_is_repeated_without_harm() -> None:

@@ -42,6 +42,8 @@ LABELS = {"DesiredLabels": {"a": "b"}}
          ("progressing", False, "DeepHealthCheck", "2/2")),
         ("failed", group(0, 4, "Failed"), [], [SHORT_OF], ("failed", False, "GroupFailed", "0/4")),
         ("degraded", group(3, 4, "Degraded"), [], [], ("failed", False, "GroupDegraded", "3/4")),
+        ("machines are there and starting", group(0, 2), [node("Pending")] * 2, [event("is being provisioned", "Info")],
+         ("progressing", False, "NodesStarting", "0/2")),
         ("two failing scripts may be luck", group(0, 4), [], [SCRIPT] * 2,
          ("progressing", False, "CapacityPending", "0/4")),
         ("three cost money", group(0, 4), [], [SCRIPT] * 3, ("failed", False, "LifecycleScriptFailed", "0/4")),

@@ -168,4 +168,4 @@ def test_a_node_reboots_once(ground: Ground) -> None:
             return place.settle(handlers[1], op).verdict
 
         place.sandbox.until(fate, lambda verdict: verdict is Verdict.HAPPENED)
-        assert place.observed[reboot.key].attrs["bootId"] != op.before["bootId"]
+        assert place.look(*handlers)[reboot.key].attrs["bootId"] != op.before["bootId"]

@@ -16,7 +16,7 @@ from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.kinds import Gvk
 from reconciler.live.kube.tokens import EksTokens
 from reconciler.resources.storage.volume_health import condition
-from reconciler.resources.storage.volumes import Volumes
+from reconciler.resources.storage.volumes import Volumes, authored
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
 from schemas.plan import Verb
 from schemas.resource import Health, Mark, Observed, Presence, Resource, Stage
@@ -178,3 +178,12 @@ def test_health(reason: str, volume: str | None, claim: str | None, want: tuple[
 
     found = condition(of(volume), of(claim))
     assert (found.health.value, found.reason) == want, reason
+
+
+def test_what_others_add_is_left_out_and_amounts_are_amounts() -> None:
+    wanted = {"spec": {"capacity": {"storage": "1024Gi"}, "mountOptions": ["uid=1"]}}
+    live = {
+        "spec": {"capacity": {"storage": "1Ti"}, "mountOptions": ["uid=2"], "volumeMode": "Filesystem"},
+        "status": {},
+    }
+    assert authored(wanted, live) == {"spec": {"capacity": {"storage": "1024Gi"}, "mountOptions": ["uid=2"]}}

@@ -108,7 +108,10 @@ def _counts(
     if current < target:
         failed = [node for node in nodes if _status(node) == "Failure"]
         said = _newest(events) or next((_message(node) for node in failed if _message(node)), "")
-        reason = "CapacityPending" if status == "InService" or said else f"Group{status}"
+        if status != "InService" and not said:
+            return Condition(health=Health.PROGRESSING, reason=f"Group{status}", progress=progress)
+        scarce = len(nodes) < target or "capacity" in said.lower()
+        reason = "CapacityPending" if scarce else "NodesStarting"
         return Condition(health=Health.PROGRESSING, reason=reason, message=said, progress=progress)
     if current > target:
         return Condition(health=Health.PROGRESSING, ready=True, reason="ScalingDown", progress=progress)

@@ -139,10 +139,10 @@ def _one_by_one(world: World, name: str, bodies: Mapping[str, JsonObject], op: s
         try:
             _update(world, op, [body], ClusterName=name, InstanceGroups=[body])
         except CallRejected as error:
-            failures[group] = (error.reason, error.message)
+            failures[group] = (error.reason, f"{group}: {error.message}")
     if len(failures) == len(bodies):
-        group, (reason, message) = next(iter(failures.items()))
-        raise StopUntilChange(f"all {len(bodies)} groups were rejected; {group}: {message}", reason=reason)
+        reason, message = next(iter(failures.values()))
+        raise StopUntilChange(f"all {len(bodies)} groups were rejected; {message}", reason=reason)
     return Reply(ref={"failed": sorted(failures)} if failures else {}, failures=failures)
 
 

@@ -7,7 +7,8 @@ asked; instances may take days after that and keep nobody waiting.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from datetime import datetime
+from typing import Any
 
 from reconciler.resources.handler import Settlement, Verdict, World
 from reconciler.resources.hyperpod.calls import fingerprint
@@ -30,8 +31,8 @@ def settled_update(world: World, op: OpRecord) -> Settlement | None:
         return _deleted(world, cluster, op)
     if "nodeRecovery" in op.before:
         shown = cluster.spec.get("nodeRecovery") == op.before["nodeRecovery"]
-        return Settlement(verdict=Verdict.HAPPENED) if shown else _not_shown(op, "node recovery")
-    return _asked(world, op)
+        return Settlement(verdict=Verdict.HAPPENED) if shown else _not_shown(world, op, "node recovery")
+    return _asked(world, cluster, op)
 
 
 def created(world: World, op: OpRecord) -> Settlement | None:
@@ -55,25 +56,38 @@ def _deleted(world: World, cluster: Observed, op: OpRecord) -> Settlement:
         return Settlement(verdict=Verdict.HAPPENED)
     if any(group.attrs.get("status") == "Deleting" for group in standing):
         return Settlement(verdict=Verdict.PENDING, reason="Deleting")
-    return _not_shown(op, standing[0].name)
+    return _not_shown(world, op, standing[0].name)
 
 
-def _asked(world: World, op: OpRecord) -> Settlement:
-    """Groups that the server rejected one by one are out of it."""
-    failed = cast("list[str]", (op.ref or {}).get("failed", []))
+def _asked(world: World, cluster: Observed, op: OpRecord) -> Settlement:
+    if cluster.reason == "RolledBack":
+        return Settlement(verdict=Verdict.FAILED, reason="RolledBack", message=cluster.message)
+    if not cluster.detail.get("continuous") and cluster.attrs.get("status") != "InService":
+        return Settlement(verdict=Verdict.PENDING, reason=str(cluster.attrs.get("status")))  # it may still roll back
     asked: Mapping[str, Mapping[str, Any]] = op.before.get("asked", {})
     for name, fields in asked.items():
-        if name in failed:
-            continue
         group = world.observed.get(group_key(world.cluster, name))
         if group is None or not group.present:
-            return _not_shown(op, name)
+            return _not_shown(world, op, name)
         for field, value in fields.items():
             if fingerprint(field, group.spec.get(field)) != value:
-                return _not_shown(op, f"{field} of {name}")
+                return _not_shown(world, op, f"{field} of {name}")
     return Settlement(verdict=Verdict.HAPPENED)
 
 
-def _not_shown(op: OpRecord, what: str) -> Settlement:
-    verdict = Verdict.ABSENT if op.phase in (Phase.INTENT, Phase.REFUSED) else Verdict.PENDING
-    return Settlement(verdict=verdict, reason="NotShownYet", message=f"DescribeCluster does not show {what} yet")
+def _not_shown(world: World, op: OpRecord, what: str) -> Settlement:
+    if op.phase in (Phase.INTENT, Phase.REFUSED):
+        return Settlement(verdict=Verdict.ABSENT, reason="NotShown", message=f"DescribeCluster does not show {what}")
+    if _age(world, op) > op.settle:
+        # It was accepted, and accepted changes show at once: somebody asked for something else since. The lane must
+        # not wait for what will never show; whatever differs now is planned anew.
+        said = f"{what} was changed again by somebody else before it showed"
+        return Settlement(verdict=Verdict.SUBJECT_GONE, reason="Overtaken", message=said)
+    return Settlement(
+        verdict=Verdict.PENDING, reason="NotShownYet", message=f"DescribeCluster does not show {what} yet"
+    )
+
+
+def _age(world: World, op: OpRecord) -> float:
+    """Seconds since the intent."""
+    return (world.clock.now() - datetime.fromisoformat(op.at)).total_seconds() if op.at else 0.0

@@ -150,7 +150,7 @@ def overlay(body: Mapping[str, Any], want: Mapping[str, Any], fields: Iterable[s
 
 
 def sorted_taints(taints: Iterable[JsonObject]) -> list[JsonObject]:
-    return sorted(taints, key=lambda taint: (taint["key"], taint.get("value", ""), taint["effect"]))
+    return sorted(taints, key=lambda taint: (taint["key"], taint["effect"], taint.get("value", "")))
 
 
 def member(owner: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any, cast
 from reconciler.live.errors import NotFound
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.kinds import Gvk, gvk_of
+from reconciler.live.kube.quantities import equal_quantities
 from reconciler.resources.base import BaseHandler, of_types
 from reconciler.resources.drafts import as_map
 from reconciler.resources.handler import Call, Reply, World
@@ -103,12 +104,12 @@ def _observed(resource: Resource, spec: JsonObject, live: Mapping[str, JsonObjec
     )
 
 
-def authored(wanted: JsonValue, live: JsonValue) -> Any:
-    """`live` as far as `wanted` has something to say about it."""
+def authored(wanted: JsonValue, live: JsonValue, name: str = "") -> Any:
+    """`live` as far as `wanted` has something to say about it; equal amounts in the words of `wanted`."""
     if isinstance(wanted, Mapping) and isinstance(live, Mapping):
         there = cast("Mapping[str, Any]", live)
-        return {k: authored(v, there[k]) for k, v in cast("Mapping[str, Any]", wanted).items() if k in there}
-    return live
+        return {k: authored(v, there[k], k) for k, v in cast("Mapping[str, Any]", wanted).items() if k in there}
+    return wanted if name == "storage" and equal_quantities(wanted, live) else live
 
 
 def _mark(resource: Resource, live: Mapping[str, JsonObject]) -> Mark:
