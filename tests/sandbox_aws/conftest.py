@@ -19,7 +19,8 @@ _ROLE_USABLE = 100.0  # simulated seconds: at this rate the real ten are over be
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[Sandbox]:
-    with embedded.running(kubernetes=StandInHost(), rate=2000, pace=Pace(role_usable=_ROLE_USABLE, eks_create=60)) as sandbox:
+    pace = Pace(role_usable=_ROLE_USABLE, eks_create=60)
+    with embedded.running(kubernetes=StandInHost(), rate=2000, pace=pace) as sandbox:
         yield sandbox
 
 
