@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -21,14 +22,25 @@ def mutations(log: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def unjoined(log: Iterable[dict[str, Any]], journal: Sequence[LineView]) -> list[str]:
     """Changes that no intent in the journal asked for. There must be none."""
-    asked = {line.raw["op"] for line in journal if line.t == "op" and line.raw.get("phase") == "intent"}
+    intents = [line for line in journal if line.t == "op" and line.raw.get("phase") == "intent"]
+    asked = {line.raw["op"] for line in intents}
+    helm = min((_time(line.at).timestamp() for line in intents if _is_helm(line)), default=math.inf)
     return sorted(
         {
-            f"{entry['service']}:{entry['operation']} op={entry['op']}"
+            f"{entry['service']}:{entry['operation']} by {entry['userAgent'][:40]}"
             for entry in mutations(log)
-            if entry["effect"] and entry["op"] not in asked
+            if entry["effect"] and entry["op"] not in asked and not _by_helm(entry, helm)
         }
     )
+
+
+def _is_helm(intent: LineView) -> bool:
+    return str(intent.raw.get("call", "")).startswith("helm:")
+
+
+def _by_helm(entry: dict[str, Any], since: float) -> bool:
+    """Helm sends its own user agent, which nobody can add to: it is joined by name, and by coming after its intent."""
+    return str(entry["userAgent"]).startswith("Helm/") and entry["at"] >= since
 
 
 def stage_seconds(journal: Sequence[LineView]) -> dict[str, dict[str, float]]:

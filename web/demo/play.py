@@ -150,8 +150,10 @@ def _impossible(stage: Stage, outcome: Outcome, tell: Tell, watch: Watch) -> Non
     change = documents.with_type(stage.files, OTHER_TYPE)
     tell(f"A commit that cannot be: {documents.GROUP} as {OTHER_TYPE}.")
     _commit(stage, change, f"Make {documents.GROUP} {OTHER_TYPE}")
+    start = stage.engine.clock.monotonic()
     view = _until(stage, watch, lambda seen: seen.condition == "Stalled" and seen.head == seen.revision)
     outcome.conditions["refused"] = view.condition
+    outcome.seconds["refused"] = round(stage.engine.clock.monotonic() - start, 1)
     outcome.refusal = f"{view.reason}: {view.msg}"
     if view.condition != "Stalled" or view.reason != "Immutable":
         outcome.failed.append(f"the impossible commit was not refused as Immutable but is {view.condition}: {view.msg}")
