@@ -41,10 +41,10 @@ class Volumes(BaseHandler):
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         resources = of_types(wanted, STORAGE)
         control_plane = world.observed.get(f"eks.Cluster/{world.cluster}")
-        if control_plane is not None and control_plane.presence is not Presence.UNKNOWN:
-            # Without an endpoint there is certainly nothing in Kubernetes yet.
-            if not control_plane.present or not control_plane.attrs.get("endpoint"):
-                return [absent(resource) for resource in resources]
+        known = control_plane is not None and control_plane.presence is not Presence.UNKNOWN
+        if known and not world.attr(f"eks.Cluster/{world.cluster}", "endpoint"):
+            # Without an endpoint there is certainly nothing in Kubernetes.
+            return [absent(resource) for resource in resources]
         return [_look(world, world.kube(), resource) for resource in resources]
 
     def calls(self, world: World, actions: Sequence[Action]) -> Sequence[Call]:
@@ -109,7 +109,8 @@ def authored(wanted: JsonValue, live: JsonValue, name: str = "") -> Any:
     if isinstance(wanted, Mapping) and isinstance(live, Mapping):
         there = cast("Mapping[str, Any]", live)
         return {k: authored(v, there[k], k) for k, v in cast("Mapping[str, Any]", wanted).items() if k in there}
-    return wanted if name == "storage" and equal_quantities(wanted, live) else live
+    same: Any = wanted if name == "storage" and equal_quantities(wanted, live) else live
+    return same
 
 
 def _mark(resource: Resource, live: Mapping[str, JsonObject]) -> Mark:
