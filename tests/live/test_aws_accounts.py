@@ -13,7 +13,6 @@ from reconciler.live.errors import CallRefused
 from schemas.errors import StopUntilChange
 from tests.live.aws_server import ACCOUNT, Answer, FakeAws
 
-
 EXPIRED = b"<ErrorResponse><Error><Code>ExpiredToken</Code></Error></ErrorResponse>"
 
 

@@ -284,5 +284,4 @@ def _map(value: Any) -> Mapping[str, Any]:
 
 
 def _list(value: Any) -> Sequence[Any]:
-    found: Any = value
-    return found if isinstance(found, list) else ()
+    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
