@@ -89,7 +89,7 @@ _DOCUMENTS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(_DOCUMENTS, st.sampled_from(["yaml", "json"]))
 def test_a_good_document_comes_back_as_it_was_written(document: JsonObject, form: str) -> None:
     parsed = parse_file(f"a.{form}", _written(document, form))
@@ -99,7 +99,7 @@ def test_a_good_document_comes_back_as_it_was_written(document: JsonObject, form
     assert read.model.spec.model_dump(mode="json", by_alias=True, exclude_unset=True) == document["spec"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(_DOCUMENTS)
 def test_everything_authored_has_a_cost(document: JsonObject) -> None:
     """What the plan can see change, it can also say the cost of."""
@@ -107,7 +107,7 @@ def test_everything_authored_has_a_cost(document: JsonObject) -> None:
         assert cost_at(document["kind"], pointer) is not None, pointer
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(_DOCUMENTS, st.data())
 def test_damage_is_told_at_its_place(document: JsonObject, data: st.DataObject) -> None:
     """Whatever field is replaced by nonsense, there are problems, they name that field or one around it, no crash."""
@@ -125,7 +125,7 @@ def test_damage_is_told_at_its_place(document: JsonObject, data: st.DataObject) 
     assert all(lines[problem.line - 1].startswith(f"  {field}:") for problem in parsed.problems)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(sorted(KINDS)),
     st.recursive(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import instance_types, quantities
@@ -32,6 +32,7 @@ def test_no_quantity(text: str) -> None:
         quantities.parse(text)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**15), st.sampled_from(["", "m", "k", "M", "G", "Ki", "Mi", "Gi"]))
 def test_exact(number: int, unit: str) -> None:
     assert quantities.parse(f"{number}{unit}") == number * quantities.parse(f"1{unit}")

@@ -34,7 +34,7 @@ def _dump(value: JsonValue, **options: Any) -> str:
     return dump(value, **options)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(_ROOTS, st.booleans())
 def test_what_pyyaml_writes_is_read_back(value: dict[str, Any], flow: bool) -> None:
     text = _dump(value, allow_unicode=True, default_flow_style=flow)
@@ -42,7 +42,7 @@ def test_what_pyyaml_writes_is_read_back(value: dict[str, Any], flow: bool) -> N
     assert document.value == value == yaml.safe_load(text)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(_ROOTS)
 def test_json_and_yaml_read_the_same_text_alike(value: dict[str, Any]) -> None:
     text = json.dumps(value, ensure_ascii=True).encode()
@@ -53,7 +53,7 @@ def test_json_and_yaml_read_the_same_text_alike(value: dict[str, Any]) -> None:
         assert as_yaml == as_json
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(_ROOTS)
 def test_positions_point_at_what_is_written(value: dict[str, Any]) -> None:
     text = _dump(value, allow_unicode=True)
@@ -65,7 +65,7 @@ def test_positions_point_at_what_is_written(value: dict[str, Any]) -> None:
         assert written.startswith(str(path[-1])), path
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(_ROOTS)
 def test_positions_change_nothing_about_the_values(value: dict[str, Any]) -> None:
     text = _dump(value).encode()
@@ -74,13 +74,13 @@ def test_positions_change_nothing_about_the_values(value: dict[str, Any]) -> Non
     assert without.faults == with_them.faults == ()
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["a.yaml", "a.json", "a.sh"]))
 def test_no_bytes_crash_it(data: bytes, path: str) -> None:
     parse_file(path, data)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.text("ab:- \n\t{}[],?&*!|>'\"%@`#~1.<=$\\0", max_size=60), st.sampled_from(["a.yaml", "a.json"]))
 def test_no_syntax_crashes_it(text: str, path: str) -> None:
     """Characters that mean something to YAML, in any order; whatever comes out is in the file."""
@@ -92,7 +92,7 @@ def test_no_syntax_crashes_it(text: str, path: str) -> None:
     parse_file(path, data)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.text("ab:- \n{}[],'\"1", max_size=40))
 def test_fast_and_careful_reading_agree(text: str) -> None:
     fast, careful = (read.read("a.yaml", text.encode(), positions=keep) for keep in (False, True))

@@ -137,14 +137,14 @@ def test_names(parse_spec: ParseSpec, kind: str, name: str, good: bool) -> None:
 
 def test_a_bad_field_does_not_hide_a_broken_rule(parse_spec: ParseSpec) -> None:
     """All problems at once: rules that span fields are looked at although other fields are wrong."""
-    spec = {"threadsPerCore": 9, "minCount": 7, "capacity": {"spot": {}, "onDemand": {}}}
+    spec: JsonObject = {"threadsPerCore": 9, "minCount": 7, "capacity": {"spot": {}, "onDemand": {}}}
     problems = parse_spec("InstanceGroup", spec).problems
     assert {problem.field for problem in problems} == {"spec.minCount", "spec.threadsPerCore", "spec.capacity.spot"}
 
 
 def test_a_broken_rule_below_does_not_hide_one_above(parse_spec: ParseSpec) -> None:
     entry = {"principal": ROLE_ARN, "policy": "AmazonEKSViewPolicy"}
-    spec = {"access": [entry, entry], "endpoint": {"public": False, "private": False}}
+    spec: JsonObject = {"access": [entry, entry], "endpoint": {"public": False, "private": False}}
     assert {problem.field for problem in parse_spec("Cluster", spec).problems} == {
         "spec.access[1]",
         "spec.endpoint.public",
@@ -153,7 +153,7 @@ def test_a_broken_rule_below_does_not_hide_one_above(parse_spec: ParseSpec) -> N
 
 def test_a_rule_is_not_an_echo_of_a_wrong_field(parse_spec: ParseSpec) -> None:
     """`spot: 5` is wrong, but spot was chosen: 'none chosen' would send people the wrong way."""
-    spec = {"capacity": {"spot": 5}, "count": "2", "minCount": 3}
+    spec: JsonObject = {"capacity": {"spot": 5}, "count": "2", "minCount": 3}
     assert [problem.field for problem in parse_spec("InstanceGroup", spec).problems] == [
         "spec.count",
         "spec.capacity.spot",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.secrets import Finding, find_secrets, is_secret_name
@@ -96,6 +96,7 @@ def test_names() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_looked_at(text: str) -> None:
     assert all(isinstance(finding, Finding) for finding in find_secrets(text))
