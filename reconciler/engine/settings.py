@@ -20,6 +20,8 @@ class Settings:
     state_dir    mirror, caches (INSTANTSTART_STATE_DIR, ~/.local/state/instantstart); losing it loses nothing
     poll         between two looks at a cluster where nothing moves (INSTANTSTART_POLL_INTERVAL, 60)
     rate         simulated seconds per real second (INSTANTSTART_CLOCK_RATE, 1)
+    origin       real epoch seconds at which simulated and real time agree (INSTANTSTART_CLOCK_ORIGIN): processes
+                 with a rate share it, or their clocks differ
     role         assumed in each account, `{account}` filled in (INSTANTSTART_ROLE)
     writer       names this process in the journal (INSTANTSTART_WRITER, the host's name)
     """
@@ -29,6 +31,7 @@ class Settings:
     state_dir: Path = field(default_factory=lambda: Path.home() / ".local" / "state" / "instantstart")
     poll: float = 60.0
     rate: float = 1.0
+    origin: float | None = None
     role: str | None = None
     profile: str | None = None
     writer: str = "instantstart"
@@ -46,6 +49,7 @@ def from_env(env: Mapping[str, str] = os.environ, *, repository: str | None = No
         state_dir=Path(state) if state else Path.home() / ".local" / "state" / "instantstart",
         poll=_number(env, "INSTANTSTART_POLL_INTERVAL", 60.0, least=1.0),
         rate=_number(env, "INSTANTSTART_CLOCK_RATE", 1.0, least=0.001),
+        origin=_number(env, "INSTANTSTART_CLOCK_ORIGIN", 0.0, least=0.0) or None,
         role=env.get("INSTANTSTART_ROLE") or None,
         profile=env.get("INSTANTSTART_PROFILE") or None,
         writer=env.get("INSTANTSTART_WRITER") or host or "instantstart",

@@ -25,7 +25,7 @@ def open_engine(settings: Settings, *, clock: Clock | None = None) -> Engine:
         repo=open_repo(settings),
         accounts=AwsAccounts(profile=settings.profile, role=settings.role),
         handlers=handlers(),
-        clock=clock or Clock(settings.rate),
+        clock=clock or Clock(settings.rate, origin=settings.origin),
         pool=ThreadPoolExecutor(max_workers=settings.threads, thread_name_prefix="instantstart"),
         state_dir=settings.state_dir,
         writer=settings.writer,

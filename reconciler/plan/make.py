@@ -103,7 +103,7 @@ class _Work:
                 source=previous.source if previous is not None else Source("Cluster", self.given.cluster),
                 identity=seen.identity,
                 guards={"presence": "present", "identity": seen.identity},
-                needs=self._dependents(seen.key),
+                needs=self._dependents(seen),
                 because="prune" if self.given.desired else "teardown",
             )
         )
@@ -115,12 +115,15 @@ class _Work:
             return False
         return any(a.verb is Verb.DELETE and a.type == parent for a in self.actions)
 
-    def _dependents(self, key: str) -> tuple[str, ...]:
-        """Live things that were built on `key`: they go first."""
+    def _dependents(self, seen: Observed) -> tuple[str, ...]:
+        """Live things that were built on this one: they go first. Its children go with it."""
         found = [
             other.key
             for other in self.given.previous.values()
-            if key in other.needs() and _is_there(self.given.observed.get(other.key)) and not other.reference
+            if seen.key in other.needs()
+            and not other.reference
+            and rule_for(other.type).child_of != seen.type
+            and _is_there(self.given.observed.get(other.key))
         ]
         return tuple(sorted(found))
 

@@ -225,6 +225,7 @@ def test_a_child_goes_with_its_parent() -> None:
     )  # fmt: skip
     made = plan([], [seen(cluster), seen(group())], [cluster, group()])
     assert [a.key for a in made.actions] == ["hyperpod.Cluster/prod"]
+    assert made.actions[0].needs == (), "a parent must not wait for its children"
 
 
 # Laws ----------------------------------------------------------------------------------------------------------------

@@ -45,9 +45,12 @@ class AccessEntryHandler(SteppingHandler):
             return [unknown(resource, "ClusterUnknown", "the EKS cluster could not be seen") for resource in wanted]
         if not cluster.present or not cluster.attrs.get("endpoint"):
             return [absent(resource) for resource in wanted]
-        principals: list[Any] = list(
-            world.aws.pages("eks", "ListAccessEntries", "accessEntries", clusterName=cluster.name)
-        )
+        try:
+            principals: list[Any] = list(
+                world.aws.pages("eks", "ListAccessEntries", "accessEntries", clusterName=cluster.name)
+            )
+        except NotFound:  # the cluster went since it was seen, and its entries with it
+            return [absent(resource) for resource in wanted]
         asked = {_principal(world, resource): resource for resource in wanted}
         found = {
             seen.key: seen

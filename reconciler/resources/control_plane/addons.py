@@ -48,7 +48,10 @@ class AddonHandler(SteppingHandler):
             return [unknown(resource, "ClusterUnknown", "the EKS cluster could not be seen") for resource in wanted]
         if not cluster.present or not cluster.attrs.get("endpoint"):
             return [absent(resource) for resource in wanted]
-        names: list[Any] = list(world.aws.pages("eks", "ListAddons", "addons", clusterName=cluster.name))
+        try:
+            names: list[Any] = list(world.aws.pages("eks", "ListAddons", "addons", clusterName=cluster.name))
+        except NotFound:  # the cluster went since it was seen, and its add-ons with it
+            return [absent(resource) for resource in wanted]
         asked = {resource.adopt or resource.name: resource for resource in wanted}
         raw = [addon for name in names if (addon := _describe(world, cluster.name, str(name))) is not None]
         starting = any(addon.get("status") == "CREATING" for addon in raw)

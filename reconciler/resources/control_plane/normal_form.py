@@ -91,6 +91,8 @@ def addon_health(addon: Mapping[str, Any], *, has_nodes: bool) -> tuple[Health, 
             return Health.PROGRESSING, True, WAITING, "its pods wait for the first node"
         case "CREATING":
             return Health.PROGRESSING, False, code or "AddonCreating", text
+        case "DEGRADED":  # its pods are not all up now; EKS goes on trying, and so it often passes
+            return Health.PROGRESSING, True, code or "AddonDegraded", text
         case "UPDATING":
             return Health.PROGRESSING, True, code or "AddonUpdating", text
         case "DELETING":

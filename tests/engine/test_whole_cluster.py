@@ -1,0 +1,35 @@
+"""A commit becomes a cluster, is changed, and goes again."""
+
+from __future__ import annotations
+
+from schemas.journal import Condition
+from tests.engine_support import GPU, POLICY, STORAGE, Site, group_yaml
+
+
+def test_a_commit_becomes_a_cluster_and_two_commits_take_it_down(site: Site) -> None:
+    """The spine, end to end, and nothing of ours is left. B48: the order of removal is the reverse."""
+    status = site.applied("a cluster", cluster=site.cluster_yaml(), groups=group_yaml("system") + GPU, storage=STORAGE)
+    assert status.condition is Condition.READY, (status.reason, status.msg)
+    assert all(stage.state.value == "Ready" for stage in status.stages.values())
+    assert {name: group["CurrentCount"] for name, group in site.groups().items()} == {"system": 2, "gpu": 2}
+
+    before = len(site.mutations())
+    lines = len(site.lines)
+    site.idle()
+    assert len(site.mutations()) == before, "a second tick makes no mutation"
+    assert len(site.lines) == lines, "and writes no line"
+
+    open_door = site.applied("let go", cluster=site.cluster_yaml("  deletionProtection: false\n"))
+    assert open_door.condition is Condition.READY
+    gone = site.settle(Condition.GONE, revision=site.remove_folder(), limit=50.0)
+    assert gone.condition is Condition.GONE
+    assert POLICY
+    ec2, iam = site.client("ec2"), site.client("iam")
+    assert site.client("eks").list_clusters()["clusters"] == []
+    assert site.client("sagemaker").list_clusters()["ClusterSummaries"] == []
+    ours = [{"Name": "tag:instantstart:cluster", "Values": ["prod"]}]
+    assert ec2.describe_vpcs(Filters=ours)["Vpcs"] == []
+    assert ec2.describe_addresses(Filters=ours)["Addresses"] == []
+    assert [r["RoleName"] for r in iam.list_roles()["Roles"] if r["RoleName"].startswith("prod-")] == []
+    assert iam.list_open_id_connect_providers()["OpenIDConnectProviderList"] == []
+    assert site.client("s3").list_buckets()["Buckets"] == []
