@@ -109,8 +109,7 @@ def authored(wanted: JsonValue, live: JsonValue, name: str = "") -> Any:
     if isinstance(wanted, Mapping) and isinstance(live, Mapping):
         there = cast("Mapping[str, Any]", live)
         return {k: authored(v, there[k], k) for k, v in cast("Mapping[str, Any]", wanted).items() if k in there}
-    same: Any = wanted if name == "storage" and equal_quantities(wanted, live) else live
-    return same
+    return cast("Any", wanted) if name == "storage" and equal_quantities(wanted, live) else live
 
 
 def _mark(resource: Resource, live: Mapping[str, JsonObject]) -> Mark:
