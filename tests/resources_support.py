@@ -21,6 +21,7 @@ from reconciler.live.clock import Clock
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import EksTokens
 from reconciler.plan.make import PlanInput, make
+from reconciler.plan.registry import rule_for
 from reconciler.resources.handler import Call, Handler, Settlement, World
 from reconciler.sandbox import embedded
 from reconciler.sandbox.embedded import Sandbox
@@ -134,7 +135,7 @@ class Place:
             lanes = {op.lane for _, op in open_ops}
             moved = False
             for handler in handlers:
-                actions = [a for a in plan.actions if a.type in handler.types and self._may_go(a, plan)]
+                actions = [a for a in plan.actions if a.type in handler.types and self._may_go(a)]
                 for call in handler.calls(self.world(), [a for a in actions if a.lane not in lanes]):
                     moved = True
                     try:
@@ -167,12 +168,12 @@ class Place:
         for each in self.opened.values():
             each.close()
 
-    def _may_go(self, action: Action, plan: Plan) -> bool:
+    def _may_go(self, action: Action) -> bool:
         if action.verb is Verb.CREATE:
             return all((seen := self.observed.get(key)) is not None and seen.ready for key in action.needs)
         if action.verb is Verb.DELETE:
-            there = (self.observed.get(key) for key in action.needs)
-            return not any(seen is not None and seen.present for seen in there)
+            there = [seen for key in action.needs if (seen := self.observed.get(key)) is not None and seen.present]
+            return all(rule_for(seen.type).child_of == action.type for seen in there)  # children go with it
         return True
 
     def _file(self, path: str) -> bytes:

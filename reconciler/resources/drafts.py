@@ -84,7 +84,7 @@ class SteppingHandler(BaseHandler):
     def draft(self, world: World, action: Action) -> Draft | None:
         seen = world.observed.get(action.key)
         if action.verb is Verb.CREATE:
-            return self.create(world, action)
+            return self.create(world, action) if needs_stand(world, action) else None
         if seen is None or not seen.present:
             return None
         match action.verb:
@@ -140,6 +140,12 @@ def new_marks(world: World, action: Action) -> dict[str, str]:
 def adoption_marks(world: World, action: Action) -> dict[str, str]:
     """Our tags for a thing that was there before us."""
     return new_marks(world, action) | {TAG_ADOPTED: "true"}
+
+
+def needs_stand(world: World, action: Action) -> bool:
+    """True if all that a creation is built on may be built on. A gateway without a way out, say, only fails."""
+    needed = (world.observed.get(key) for key in action.needs)
+    return all(seen is not None and seen.present and seen.ready for seen in needed)
 
 
 def resolved(world: World, value: JsonValue) -> Any:

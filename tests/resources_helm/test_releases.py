@@ -118,6 +118,8 @@ def test_a_release_of_somebody_else_is_adopted_and_given_back(eks: Place, chart:
     assert verbs(eks) == [Verb.ADOPT]
     step(eks)
     assert (eks.observed[KEY].mark, verbs(eks)) == (Mark.ADOPTED, [Verb.UPDATE])
+    step(eks)
+    assert (eks.observed[KEY].mark, verbs(eks)) == (Mark.ADOPTED, []), "an upgrade keeps the mark"
     eks.want(eks_resource())
     eks.look(*HANDLERS)
     assert verbs(eks) == [Verb.RELEASE]

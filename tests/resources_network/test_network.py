@@ -70,11 +70,20 @@ def network(vpc: dict[str, Any] | None = None) -> list[Resource]:
     ]
 
 
-@pytest.fixture
-def built(place: Place) -> Place:
-    place.want(*network())
+def part(*keys: str) -> list[Resource]:
+    """Zones, VPC, and what these words name: a test makes no more than it needs."""
+    return [r for r in network() if r.type in ("ec2.Zones", "ec2.Vpc") or r.key.removeprefix("ec2.") in keys]
+
+
+def build(place: Place, resources: list[Resource]) -> Place:
+    place.want(*resources)
     place.converge(NetworkHandler())
     return place
+
+
+@pytest.fixture
+def built(place: Place) -> Place:
+    return build(place, network())
 
 
 def test_a_whole_network_is_built_and_then_nothing_is_left_to_do(place: Place) -> None:
@@ -123,12 +132,13 @@ def test_what_was_changed_by_hand_is_put_back(built: Place) -> None:
     assert built.converge(NetworkHandler()).empty
 
 
-def test_a_tag_is_changed_by_the_tagging_call(built: Place) -> None:
+def test_a_tag_is_changed_by_the_tagging_call(place: Place) -> None:
     """A32: no replacement, no dead end; tags of others stay."""
+    wanted = part("Subnet/prod/private-1")
+    built = build(place, wanted)
     subnet = built.observed["ec2.Subnet/prod/private-1"].identity
     ec2 = built.sandbox.client("ec2")
     ec2.create_tags(Resources=[subnet], Tags=[{"Key": "team", "Value": "b"}])
-    wanted = network()
     changed = [
         replace(r, spec={**r.spec, "tags": {"kubernetes.io/role/internal-elb": "0"}})
         if r.key == "ec2.Subnet/prod/private-1"
@@ -153,7 +163,8 @@ def test_it_is_taken_down_in_reverse_and_nothing_stays(built: Place) -> None:
     assert ec2.describe_addresses(Filters=ours)["Addresses"] == []
 
 
-def test_a_group_that_interfaces_hold_names_its_holders(built: Place) -> None:
+def test_a_group_that_interfaces_hold_names_its_holders(place: Place) -> None:
+    built = build(place, part("Subnet/prod/private-1", "SecurityGroup/prod/nodes"))
     seen = built.observed
     ec2 = built.sandbox.client("ec2")
     interface = ec2.create_network_interface(
@@ -161,7 +172,7 @@ def test_a_group_that_interfaces_hold_names_its_holders(built: Place) -> None:
         Groups=[seen["ec2.SecurityGroup/prod/nodes"].identity],
         Description="ENI of a node that is gone",
     )["NetworkInterface"]["NetworkInterfaceId"]
-    built.want(*[r for r in network() if r.type != "ec2.SecurityGroup"])
+    built.want(*part("Subnet/prod/private-1"))
     handler = NetworkHandler()
     built.look(handler)
     (call,) = handler.calls(built.world(), built.plan().actions)
@@ -170,8 +181,9 @@ def test_a_group_that_interfaces_hold_names_its_holders(built: Place) -> None:
     assert getattr(caught.value, "reason", "") == "StillInUse"
 
 
-def test_two_objects_with_one_key_leave_nobody_sure(built: Place) -> None:
+def test_two_objects_with_one_key_leave_nobody_sure(place: Place) -> None:
     """Unknown is not absent: nothing is made and nothing is deleted."""
+    built = build(place, part())
     twin = built.sandbox.client("ec2").create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
     tags = [{"Key": "instantstart:cluster", "Value": "prod"}, {"Key": "instantstart:key", "Value": "ec2.Vpc/prod"}]
     built.sandbox.client("ec2").create_tags(Resources=[twin], Tags=tags)
@@ -180,23 +192,23 @@ def test_two_objects_with_one_key_leave_nobody_sure(built: Place) -> None:
     assert not [a for a in built.plan().actions if a.key == "ec2.Vpc/prod"]
 
 
-def test_what_is_not_ours_is_not_seen(built: Place) -> None:
+def test_what_is_not_ours_is_not_seen(place: Place) -> None:
     """A10: things of the account without our tag, or with another cluster's, appear nowhere."""
+    built = build(place, part())
     ec2 = built.sandbox.client("ec2")
     for number in range(3):
         ec2.create_vpc(CidrBlock=f"10.{20 + number}.0.0/16")
     tag = {"Key": "instantstart:cluster", "Value": "prod-2"}
     ec2.create_internet_gateway(TagSpecifications=[{"ResourceType": "internet-gateway", "Tags": [tag]}])
-    assert set(built.look(NetworkHandler())) == {r.key for r in network()}
+    assert set(built.look(NetworkHandler())) == {r.key for r in part()}
 
 
 def test_a_name_that_is_taken_is_shown_as_foreign(place: Place) -> None:
     handler = NetworkHandler()
-    place.want(*[r for r in network() if r.type in ("ec2.Zones", "ec2.Vpc")])
-    place.converge(handler)
+    build(place, part())
     vpc = place.observed["ec2.Vpc/prod"].identity
     place.sandbox.client("ec2").create_security_group(GroupName="prod-nodes", Description="x", VpcId=vpc)
-    place.want(*network())
+    place.want(*part("SecurityGroup/prod/nodes"))
     seen = place.look(handler)["ec2.SecurityGroup/prod/nodes"]
     assert seen.present and seen.mark is Mark.FOREIGN
 
@@ -230,6 +242,15 @@ def test_a_full_vpc_says_the_way_out(place: Place) -> None:
     handler = NetworkHandler()
     with pytest.raises(Exception, match=r"no free /20 is left in .*: associate another CIDR block"):
         place.converge(handler)
+
+
+def test_what_is_built_on_something_waits_for_it(place: Place) -> None:
+    """A NAT gateway in a VPC whose internet gateway is not attached yet would only fail."""
+    place.want(*network())
+    handler = NetworkHandler()
+    place.look(handler)
+    first = {call.key for call in handler.calls(place.world(), place.plan().actions)}
+    assert first == {"ec2.Vpc/prod", "ec2.Address/prod/nat"}
 
 
 def test_a_failed_gateway_says_why_until_another_stands(built: Place) -> None:

@@ -12,7 +12,7 @@ from reconciler.live.kube.kinds import Gvk
 from reconciler.live.kube.tokens import eks_token
 from reconciler.resources.base import BaseHandler
 from reconciler.resources.control_plane.clusters import cluster_key
-from reconciler.resources.drafts import OP, as_map, in_words_of
+from reconciler.resources.drafts import OP, as_map, in_words_of, needs_stand
 from reconciler.resources.handler import Call, Reply, Settlement, Verdict, World
 from reconciler.resources.helm import charts, stored
 from reconciler.resources.helm.binary import find_helm
@@ -49,8 +49,8 @@ class ReleaseHandler(BaseHandler):
             return [unknown(resource, "ClusterUnknown", "the EKS cluster could not be seen") for resource in wanted]
         if not cluster.present or not cluster.attrs.get("endpoint"):
             return [absent(resource) for resource in wanted]
-        found = [_look(world, resource) for resource in wanted]
-        return [*found, *_forgotten(world, {seen.key for seen in found})]
+        # Revisions are large (each holds the whole chart), so none is read twice.
+        return [_look(world, resource) for resource in wanted] if wanted else _forgotten(world)
 
     def calls(self, world: World, actions: Sequence[Action]) -> Sequence[Call]:
         drafted = [_draft(world, action) for action in actions]
@@ -102,7 +102,7 @@ class ReleaseHandler(BaseHandler):
 def _draft(world: World, action: Action) -> Call | None:
     seen = world.observed.get(action.key)
     cluster = world.observed.get(cluster_key(world.cluster))
-    if cluster is None or not cluster.ready:
+    if cluster is None or not cluster.ready or (action.verb is Verb.CREATE and not needs_stand(world, action)):
         return None
     if seen is not None and seen.health is Health.DELETING:
         return None
@@ -152,7 +152,7 @@ def _look(world: World, resource: Resource) -> Observed:
     return absent(resource) if release is None else _observed(world, resource.key, release, resource)
 
 
-def _forgotten(world: World, known: set[str]) -> Iterable[Observed]:
+def _forgotten(world: World) -> Iterable[Observed]:
     """Releases with our label that git has forgotten."""
     found: dict[str, list[JsonObject]] = {}
     mine = f"owner=helm,status!=superseded,{stored.LABEL_CLUSTER}={world.cluster}"
@@ -161,7 +161,7 @@ def _forgotten(world: World, known: set[str]) -> Iterable[Observed]:
         found.setdefault(f"{TYPE}/{world.cluster}/{name}", []).append(secret)
     for key, secrets in found.items():
         release = stored.newest(secrets)
-        if key not in known and release is not None:
+        if release is not None:
             yield _observed(world, key, release, None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from reconciler.resources.base import tag_list
-from reconciler.resources.drafts import OP, Draft, Step, as_list, as_map, new_marks, resolved, step
+from reconciler.resources.drafts import OP, Draft, Step, as_list, as_map, needs_stand, new_marks, resolved, step
 from reconciler.resources.handler import World
 from reconciler.resources.network.blocks import NoFreeBlock, free_block
 from schemas.journal import EffectClass
@@ -62,7 +62,7 @@ def subnet(world: World, action: Action, picked: dict[str, list[str]]) -> Draft 
     spec = resolved(world, _needed(action))
     initial = resolved(world, world.desired[action.key].initial) if action.key in world.desired else None
     vpc = _observed_vpc(world, spec["vpc"]) if spec else None
-    if spec is None or initial is None or vpc is None:
+    if spec is None or initial is None or vpc is None or not needs_stand(world, action):
         return None
     params: dict[str, Any] = {
         "VpcId": spec["vpc"],
