@@ -38,10 +38,10 @@ CONFLICT = {"code": "ConfigurationConflict", "message": "conflicts: ConfigMap co
             (Health.PROGRESSING, True, "WaitingForNodes"),
         ),
         (
-            "replicas and a conflict is a conflict",
+            "degraded for another reason: EKS goes on trying, and the reason is said",
             {"status": "DEGRADED", "health": {"issues": [CONFLICT, NO_REPLICAS]}},
             True,
-            (Health.FAILED, False, "ConfigurationConflict"),
+            (Health.PROGRESSING, True, "ConfigurationConflict"),
         ),
         (
             "B49: installed before us",
