@@ -99,7 +99,8 @@ class Sandbox:
         return replace(self, account=account, access_key=keys["access_key"], secret_key=keys["secret_key"])
 
     def client(self, service: str) -> Any:
-        return boto3.client(
+        boto: Any = boto3
+        return boto.client(
             service,
             endpoint_url=self.endpoint,
             aws_access_key_id=self.access_key,
@@ -225,7 +226,7 @@ class Site:
             self.tick()
 
     def order(self, do: str, subject: str, **more: str) -> None:
-        ulid = self.engine._new_op()
+        ulid = self.engine.new_op()
         body = {"cluster": self.cluster, "do": do, "subject": subject, "principal": AUTHOR[1], "why": "test", **more}
         self.repo.put_order(ulid, body)
 

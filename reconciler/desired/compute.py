@@ -177,7 +177,7 @@ def _group(names: Names, doc: Document, script: str) -> Resource:
     }
     if spec.capacity.training_plan is not None:
         wanted["trainingPlan"] = spec.capacity.training_plan.arn
-    if spec.min_count is not None:
+    if spec.min_count:  # 0 is no minimum
         wanted["minCount"] = spec.min_count
     if spec.threads_per_core is not None:
         wanted["threadsPerCore"] = spec.threads_per_core

@@ -53,7 +53,7 @@ def draft(scope: Scope, handlers: Sequence[Handler], clock: Clock, new_op: Calla
     return drafts
 
 
-def send(scope: Scope, drafts: Sequence[Draft], clock: Clock) -> list[tuple[Draft, Reply | InstantStartError | None]]:
+def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Reply | InstantStartError | None]]:
     """Send the drafts of one lane in order. None: never sent, because something before it is not over yet."""
     answers: list[tuple[Draft, Reply | InstantStartError | None]] = []
     stopped = False
@@ -158,12 +158,15 @@ def _of_lane(
         if not call.closes_on_reply:
             closed.add(call.lane)
         before = again.get(call.key)
-        if before is not None and before.verb == call.verb:
+        if before is not None and before.verb == call.verb and before.want == call.want:
             drafts.append(Draft(call=call, handler=handler, op=before.op, attempt=before.attempt + 1))
             continue
-        if before is not None:
-            closed.add(call.lane)  # another verb on the same thing waits until the first is settled
+        if before is not None and before.phase is not Phase.REFUSED and before.cls is EffectClass.TOKEN:
+            closed.add(call.lane)  # it may have happened: something else waits until that is settled
             continue
+        if before is not None:
+            outdated = Draft(call=call, handler=handler, op=before.op, attempt=before.attempt)
+            _op(scope, outdated, Phase.CANCELLED, "is outdated", reason="Outdated", msg="git wants something else now")
         item = Draft(call=call, handler=handler, op=new_op())
         _intent(scope, item)
         drafts.append(item)
@@ -272,4 +275,3 @@ def _rest(scope: Scope, item: Draft, error: RetryLater, clock: Clock) -> str:
 def _op(scope: Scope, item: Draft, phase: Phase, said: str, **fields: Any) -> None:
     text = f"{item.call.call} of {item.call.key} {said}"
     scope.write("op", text, op=item.op, phase=phase.value, attempt=item.attempt, **fields)
-

@@ -25,7 +25,6 @@ from schemas.documents.problems import problem
 from schemas.documents.records import LoadedCluster, LoadedPolicy, ParsedFile, SourceFile
 from schemas.journal import Condition
 from schemas.reading.records import Spot
-from schemas.resource import Resource
 
 K = TypeVar("K")
 V = TypeVar("V")

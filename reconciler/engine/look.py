@@ -6,6 +6,7 @@ family Unknown: nothing there is made or deleted on its strength.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 
@@ -52,7 +53,7 @@ def look(scope: Scope, handlers: Sequence[Handler], pool: Executor) -> None:
     everything = {**world.previous, **world.desired}
     for layer in layers(handlers):
         jobs = [(h, _of(h, everything.values())) for h in layer]
-        found = list(pool.map(lambda job: _look_one(world, *job), jobs))
+        found = list(pool.map(_look_one, itertools.repeat(world), layer, [wanted for _, wanted in jobs]))
         for (handler, wanted), (seen, error) in zip(jobs, found, strict=True):
             if error is not None:
                 scope.blind = scope.blind or error

@@ -27,7 +27,7 @@ class Loop:
     def __init__(self, engine: Engine, *, rate: float, on_tick: Callable[[Result], None] | None = None) -> None:
         self._engine = engine
         self._rate = rate
-        self._on_tick = on_tick or (lambda _result: None)
+        self._on_tick = on_tick
         self._stopping = threading.Event()
         self._scheduler: Any = BackgroundScheduler(
             timezone="UTC", job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
@@ -59,7 +59,8 @@ class Loop:
         try:
             self.last = self._engine.tick()
             pause = self.last.wake
-            self._on_tick(self.last)
+            if self._on_tick is not None:
+                self._on_tick(self.last)
         finally:
             # A tick that broke must not be the last one.
             if not self._stopping.is_set():

@@ -14,7 +14,8 @@ from schemas.resource import Observed
 @dataclass(kw_only=True)
 class Memory:
     """`tip`: the notes commit that `fold` has read. `absent_looks`: looks in which an op left no trace. `backoff`:
-    refusals in a row per op, `not_before` until when it rests. `looked`: when the newest complete look ended (simulated epoch seconds)."""
+    refusals in a row per op, `not_before` until when it rests. `looked`: when the newest complete look ended
+    (simulated epoch seconds), `seen` what it saw."""
 
     cluster: str
     tip: str | None = None

@@ -43,7 +43,9 @@ def open_scope(repo: ConfigRepo, cluster: str, head: str, memories: dict[str, Me
     status = memory.status()
     revision = repo.revision_of(head, cluster)
     rewritten = bool(
-        status.rev and status.rev != revision and not (repo.has_commit(status.rev) and repo.is_ancestor(status.rev, head))
+        status.rev
+        and status.rev != revision
+        and not (repo.has_commit(status.rev) and repo.is_ancestor(status.rev, head))
     )
     return Scope(
         cluster=cluster,

@@ -63,5 +63,3 @@ def _say(scope: Scope) -> str:
     counts = [f"{number} to {verb}" for verb, number in scope.plan.counts().items() if number]
     refused = [f"{len(scope.plan.refusals)} refused"] if scope.plan.refusals else []
     return f"apply {scope.revision[:7]}: {', '.join([*counts, *refused]) or 'nothing to change'}"
-
-

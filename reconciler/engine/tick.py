@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from ulid import ULID
@@ -68,7 +69,7 @@ class Engine:
         self.kubes = Kubes(accounts)
         self.memories: dict[str, Memory] = {}
         self._cache = str(state_dir / "cache")
-        self._new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
+        self.new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
         self._lock = threading.Lock()
 
     def tick(self, only: Iterable[str] | None = None) -> Result:
@@ -129,7 +130,7 @@ class Engine:
             gate.gate(scope, scope.fleet)
             resolve.resolve(scope, self.handlers, self.clock)
             gate.record_holds(scope)
-            drafts[scope.cluster] = act.draft(scope, self.handlers, self.clock, self._new_op)
+            drafts[scope.cluster] = act.draft(scope, self.handlers, self.clock, self.new_op)
             record.record_stages(scope)
         result.lines += sum(len(scope.pen.lines) for scope in scopes)
         rejected = record.publish(self.repo, scopes)
@@ -153,10 +154,9 @@ class Engine:
         loading.load(scope, self.library)
 
         def read_file(path: str) -> bytes:
-            others = scope.loaded.others if scope.loaded is not None else {}
-            if path not in others:
+            if scope.loaded is None or path not in scope.loaded.others:
                 raise InvalidInput(f"{path} is not a file in clusters/{scope.cluster}/")
-            return others[path]
+            return scope.loaded.others[path]
 
         look.enter(scope, self.accounts, self.kubes.of, self.clock, read_file, self._cache)
         if scope.world is not None:
@@ -183,9 +183,8 @@ class Engine:
                 lanes.setdefault(item.call.lane, []).append(item)
             jobs.extend((scope, items) for items in lanes.values())
         sent = 0
-        for (scope, _), answers in zip(
-            jobs, self.pool.map(lambda job: act.send(job[0], job[1], self.clock), jobs), strict=True
-        ):
+        whose, what = [scope for scope, _ in jobs], [items for _, items in jobs]
+        for scope, answers in zip(whose, self.pool.map(act.send, whose, what), strict=True):
             for item, answer in answers:
                 sent += answer is not None
                 act.record(scope, item, answer, self.clock)
@@ -205,8 +204,6 @@ class Engine:
 
 
 def _role_made_at(scope: Scope, arn: str) -> float | None:
-    from datetime import datetime
-
     for op in scope.status.ops.values():
         if op.call == "iam:CreateRole" and op.ref is not None and op.ref.get("arn") == arn and op.ended:
             return datetime.fromisoformat(op.ended).timestamp()

@@ -60,11 +60,10 @@ class _Work:
     def pair(self, resource: Resource) -> None:
         """A desired resource and what was seen of it."""
         rule = rule_for(resource.type)
-        if rule.once:
-            if resource.key in self.given.due:
-                self.actions.append(_action(resource, Verb.RUN, rule.create, want=resource.spec))
-            return
         seen = self.given.observed.get(resource.key)
+        if rule.once:
+            self._once(resource, rule.create, seen)
+            return
         if seen is None or seen.presence is Presence.UNKNOWN:
             return
         if resource.reference:
@@ -126,6 +125,17 @@ class _Work:
             and _is_there(self.given.observed.get(other.key))
         ]
         return tuple(sorted(found))
+
+    def _once(self, resource: Resource, cost: Cost, seen: Observed | None) -> None:
+        if resource.key not in self.given.due:
+            return
+        if seen is not None and seen.presence is Presence.ABSENT:
+            message = f"{resource.name} is not a node of this cluster"
+            self._refuse(
+                resource, "NodeMissing", message, "name an instance that is there; a replaced node has a new id"
+            )
+            return
+        self.actions.append(_action(resource, Verb.RUN, cost, want=resource.spec))
 
     def _reference(self, resource: Resource, seen: Observed) -> None:
         if seen.presence is Presence.ABSENT:

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from schemas.journal import ClusterStatus, OpRecord
+from schemas.journal import ClusterStatus, EffectClass, OpRecord, Phase
+
+# Reasons with which an op is cancelled that never left.
+UNSENT = frozenset({"LaneBusy", "GuardFailed", "GuardUnreadable", "Outdated"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +72,11 @@ def started(status: ClusterStatus) -> frozenset[str]:
     return frozenset(op.key for op in status.ops.values() if op.cls.value == "once" and not retried(op, status.retries))
 
 
+def _had_its_turn(op: OpRecord) -> bool:
+    """An op that was cancelled before it was sent may have its turn yet."""
+    return op.cls is EffectClass.ONCE and not (op.phase is Phase.CANCELLED and op.reason in UNSENT)
+
+
 def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
     """True if a retry of this op (by id, key, or another subject such as its stage) came after it ended."""
     return any(retries.get(subject, 0) > op.seq for subject in (op.op, op.key, op.key.split("#")[0], *subjects))
@@ -76,7 +84,7 @@ def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
 
 def done(operations: Iterable[Operation], status: ClusterStatus) -> dict[str, str]:
     """What a new rollout must remember of the operations whose documents still stand: done id → phase."""
-    ended = {op.key: op.phase.value for op in status.ops.values() if op.cls.value == "once" and not op.phase.open}
+    ended = {op.key: op.phase.value for op in status.ops.values() if _had_its_turn(op) and not op.phase.open}
     found: dict[str, str] = {}
     for operation in operations:
         for key in operation.keys:

@@ -14,7 +14,7 @@ from schemas.resource import Mark, Observed, Presence, Source, Stage
 
 
 def action(verb: Verb = Verb.UPDATE, name: str = "gpu", **more: Any) -> Action:
-    fields = {
+    fields: dict[str, Any] = {
         "verb": verb,
         "key": f"hyperpod.InstanceGroup/prod/{name}",
         "type": "hyperpod.InstanceGroup",

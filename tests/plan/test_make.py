@@ -34,7 +34,7 @@ def group(name: str = "gpu", **spec: Any) -> Resource:
 
 
 def seen(resource: Resource, **change: Any) -> Observed:
-    known = {
+    known: dict[str, Any] = {
         "key": resource.key,
         "type": resource.type,
         "name": resource.name,
@@ -230,18 +230,22 @@ def test_a_child_goes_with_its_parent() -> None:
 
 # Laws ----------------------------------------------------------------------------------------------------------------
 
-SPECS = st.fixed_dictionaries(
+SPOT: dict[str, Any] = {"spot": {}}
+ON_DEMAND: dict[str, Any] = {"onDemand": {}}
+SPECS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"instanceType": st.sampled_from(["ml.g5.8xlarge", "ml.m5.2xlarge"]), "count": st.integers(0, 8)},
     optional={
         "labels": st.dictionaries(st.sampled_from("abc"), st.sampled_from("xyz"), max_size=3),
         "taints": st.lists(st.fixed_dictionaries({"key": st.sampled_from("kl")}), max_size=2),
         "minCount": st.integers(0, 3),
-        "capacity": st.sampled_from([{"spot": {}}, {"onDemand": {}}]),
+        "capacity": st.sampled_from([SPOT, ON_DEMAND]),
         "volume": st.fixed_dictionaries({"sizeGiB": st.integers(1, 900)}),
         "deepHealthChecks": st.lists(st.sampled_from(["A", "B", "C"]), unique=True),
     },
 )
-FLEETS = st.dictionaries(st.sampled_from(["g1", "g2", "g3", "g4"]), SPECS, max_size=4)
+FLEETS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
+    st.sampled_from(["g1", "g2", "g3", "g4"]), SPECS, max_size=4
+)
 
 
 def apply(made: Plan, desired: dict[str, Resource], observed: dict[str, Observed]) -> dict[str, Observed]:
@@ -289,7 +293,7 @@ def test_the_order_of_documents_and_of_the_answer_does_not_matter(
 
 @given(SPECS, SPECS)
 def test_a_patch_turns_what_was_seen_into_what_was_wanted(live: dict[str, Any], wanted: dict[str, Any]) -> None:
-    fixed = {"instanceType": "ml.g5.8xlarge", "capacity": {"spot": {}}}
+    fixed: dict[str, Any] = {"instanceType": "ml.g5.8xlarge", "capacity": SPOT}
     desired = replace(group(), spec={**wanted, **fixed})
     made = plan([desired], [seen(replace(group(), spec={**live, **fixed}))])
     for action in made.actions:
