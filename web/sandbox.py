@@ -71,6 +71,7 @@ def exports(about: dict[str, object]) -> list[str]:
         f"export AWS_SECRET_ACCESS_KEY={about['secret_key']}",
         f"export AWS_DEFAULT_REGION={about['region']}",
         f"export INSTANTSTART_CLOCK_RATE={about['rate']}",
+        f"export INSTANTSTART_CLOCK_ORIGIN={about['origin']}",
     ]
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import jsonpatch
 import jsonpointer
 from pydantic import BaseModel, ConfigDict
 
 from reconciler.desired.build import Desired
-from reconciler.engine.load import Folder, Library
 from reconciler.plan.gates import Fleet, GateInput, Held, decide, fleet_of
 from reconciler.plan.limits import limits_of
 from reconciler.plan.make import PlanInput, make
@@ -20,6 +19,9 @@ from reconciler.reads.plans import ChangeView, PlanView, of_plan, problem_views
 from schemas.documents.records import Document, LoadedCluster
 from schemas.plan import Plan
 from schemas.resource import Health, Mark, Observed, Presence, Ref, Resource, absent
+
+if TYPE_CHECKING:  # the engine brings boto3 and the kubernetes client along, which a view does not need
+    from reconciler.engine.load import Folder, Library
 
 
 class DocumentView(BaseModel):

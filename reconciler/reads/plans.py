@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import jsonpointer
 from pydantic import BaseModel, ConfigDict, Field
 
-from reconciler.engine.scope import Scope
 from reconciler.plan.gates import Held
 from schemas.documents.problems import Problem
 from schemas.plan import Action, Finding, Plan, Refusal
 from schemas.resource import Observed, Source
 from schemas.values import JsonObject
+
+if TYPE_CHECKING:  # the engine brings boto3 and the kubernetes client along, which a view does not need
+    from reconciler.engine.scope import Scope
 
 
 class _View(BaseModel):

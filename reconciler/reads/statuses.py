@@ -6,16 +6,18 @@ Every value has its time: `at` of the newest journal line, `looked` of the look.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from reconciler.config_repo.errors import UnknownCluster
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine.scope import Scope
 from reconciler.journal.fold import fold
 from schemas.journal import ClusterStatus, Condition, OpRecord, Phase, StageStatus
 from schemas.resource import STAGES, Observed, Presence
+
+if TYPE_CHECKING:  # the engine brings boto3 and the kubernetes client along, which a view does not need
+    from reconciler.engine.scope import Scope
 
 SETTLED = (Condition.READY, Condition.STALLED, Condition.GONE)
 

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict
 from reconciler.config_repo import names
 from reconciler.config_repo.errors import NameRefused
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine.load import Library
 from reconciler.reads.plans import ProblemView, problem_views
 from schemas.documents.load import load_cluster, load_policy
 from schemas.documents.policy import POLICY_PATH
@@ -33,6 +32,8 @@ class ValidationView(BaseModel):
 
 def of_revision(repo: ConfigRepo, revision: str) -> ValidationView:
     """`revision` is a full commit id."""
+    from reconciler.engine.load import Library  # not needed for a folder, and slow to import
+
     library = Library(repo)
     entries = [entry for entry in repo.problems(revision) if entry.path != POLICY_PATH]
     problems = [_unclean(entry.path, entry.problem or "") for entry in entries]

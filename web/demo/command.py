@@ -6,16 +6,16 @@ import dataclasses
 import logging
 import sys
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reconciler.cli import output
 from reconciler.cli.setup import AsJson
-from web.demo import show
-from web.demo.play import Outcome, Stage, house, play
-from web.demo.world import pointed_at, sandbox
 from web.sandbox import must_have_sandbox
+
+if TYPE_CHECKING:
+    from web.demo.play import Stage
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,6 +29,10 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Show it all without an AWS account. Make a cluster, scale it, ask for the impossible, take it back."""
+    from web.demo import show
+    from web.demo.play import house, play
+    from web.demo.world import pointed_at, sandbox
+
     must_have_sandbox()
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
     if not as_json:
@@ -46,10 +50,12 @@ def demo(
             _stay(stage)
         if keep and not as_json:
             output.lines([f"Kept: {stage.folder}"])
-    raise typer.Exit(_code(outcome))
+    raise typer.Exit(1 if outcome.failed else 0)
 
 
 def _stay(stage: Stage) -> None:
+    from web.demo import show
+
     output.lines(show.how_to_play(stage))
     try:
         with show.watching(stage, quiet=False) as (_, watch):
@@ -58,7 +64,3 @@ def _stay(stage: Stage) -> None:
                 time.sleep(0.2)
     except KeyboardInterrupt:
         output.lines(["", "Stopping."])
-
-
-def _code(outcome: Outcome) -> int:
-    return 1 if outcome.failed else 0

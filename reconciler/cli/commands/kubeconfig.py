@@ -88,13 +88,13 @@ def _kubeconfig(cluster: str, desired: Desired, eks: dict[str, Any]) -> dict[str
         text = f"the EKS cluster of {cluster} has no endpoint yet ({eks.get('status')}); wait until it is made"
         raise InvalidInput(text, reason="NoControlPlane")
     name = f"{cluster}.{desired.account}.{desired.region}"
-    command, before = _ourselves()
+    command, before, environment = _ourselves()
     told = ["token", cluster, "--account", desired.account, "--region", desired.region, "--eks", _eks_name(desired)]
     plugin: dict[str, Any] = {
         "apiVersion": _EXEC,
         "command": command,
         "args": [*before, *told],
-        "env": [{"name": key, "value": os.environ[key]} for key in _PASSED_ON if os.environ.get(key)],
+        "env": [{"name": key, "value": value} for key, value in sorted({**environment, **_passed_on()}.items())],
         "interactiveMode": "Never",
         "provideClusterInfo": False,
     }
@@ -112,13 +112,22 @@ def _yaml(value: dict[str, Any]) -> str:
     return str(_DUMP(value, sort_keys=False))
 
 
-def _ourselves() -> tuple[str, list[str]]:
-    """How kubectl starts us: by our full path, wherever it runs; else as a module of this Python."""
+def _ourselves() -> tuple[str, list[str], dict[str, str]]:
+    """How kubectl starts us: by our full path, wherever it runs; else as a module of this Python. (command, first
+    arguments, environment)"""
     script = Path(sys.argv[0])
     if script.name == "instantstart" and script.is_file():
-        return str(script.absolute()), []
+        return str(script.absolute()), [], {}
     found = shutil.which("instantstart")
-    return (found, []) if found is not None else (sys.executable, ["-m", "web"])
+    if found is not None:
+        return found, [], {}
+    source = Path(__file__).parents[3]
+    return sys.executable, ["-m", "web"], {"PYTHONPATH": str(source)}
+
+
+def _passed_on() -> dict[str, str]:
+    """Where endpoints and profiles are; never a secret."""
+    return {name: os.environ[name] for name in _PASSED_ON if os.environ.get(name)}
 
 
 def _describe(setup: Setup, desired: Desired, name: str) -> dict[str, Any]:

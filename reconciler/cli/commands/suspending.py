@@ -11,7 +11,6 @@ from reconciler.cli.person import person
 from reconciler.cli.setup import AsJson, ClusterArgument, Setup, head_of, setup_of
 from reconciler.cli.suspension import set_suspend
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine.load import Library
 from schemas.errors import InvalidInput
 
 Reason = Annotated[str | None, typer.Option("--why", help="The reason, for the commit message.")]
@@ -52,6 +51,8 @@ def _commit(setup: Setup, cluster: str, wanted: bool, why: str | None, as_json: 
 
 
 def _document(repo: ConfigRepo, head: str, cluster: str) -> tuple[str, bytes]:
+    from reconciler.engine.load import Library
+
     folder = Library(repo).folder(head, cluster)
     if folder is None:
         there = ", ".join(sorted(repo.clusters(head))) or "none yet"

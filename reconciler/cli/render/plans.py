@@ -117,7 +117,8 @@ def _body(view: PlanView, *, details: bool) -> Iterator[Text]:
             yield Text(clean(f"    {finding.severity}: {finding.message}")) + Text(f"  {finding.where}", style="dim")
     if view.unmanaged:
         yield Text("  not ours, left alone", style="bold")
-        yield from columns([[thing.key, thing.message] for thing in view.unmanaged], indent=4)
+        for thing in view.unmanaged:
+            yield Text(clean(f"    {thing.message or thing.key}"))
     if view.unknown:
         yield Text("  cannot be seen now, left alone", style="bold magenta")
         yield from _unseen(view.unknown)
