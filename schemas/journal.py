@@ -121,6 +121,7 @@ class RolloutLine(_Line):
     kinds: tuple[str, ...] = ()
     ready: str | None = None  # the newest revision that reached Ready before this rollout
     approved: tuple[str, ...] = ()  # action digests that orders let pass and that were not used up
+    refs: dict[str, str] = Field(default_factory=dict)  # key -> id or ARN of what we made and have not deleted
 
 
 class OpLine(_Line):
@@ -252,6 +253,7 @@ class ClusterStatus(BaseModel):
     orders: tuple[str, ...] = ()  # ulids folded
     retries: dict[str, int] = Field(default_factory=dict)  # subject -> seq of the newest retry order
     kinds: tuple[str, ...] = ()
+    refs: dict[str, str] = Field(default_factory=dict)
     gone: bool = False
     broken: str | None = None  # JournalBroken: read only
 

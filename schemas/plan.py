@@ -17,6 +17,7 @@ class Verb(enum.StrEnum):
     RUN = "run"
     ADOPT = "adopt"
     RELEASE = "release"
+    MARK = "mark"  # our mark was taken off something that the journal knows to be ours
 
 
 class Cost(enum.StrEnum):

@@ -41,6 +41,7 @@ def enter(
         observed=scope.observed,
         file=read_file,
         cache_dir=cache,
+        made=scope.status.refs,
     )
     scope.world = world
 

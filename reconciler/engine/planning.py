@@ -40,6 +40,7 @@ def plan(scope: Scope, clock: Clock) -> None:
             observed=scope.observed,
             due=scope.due.keys,
             hold_count_drift=scope.hold_counts,
+            made=scope.status.refs,
         )
     )
     scope.plan = dataclasses.replace(

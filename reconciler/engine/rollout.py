@@ -44,6 +44,7 @@ def open_rollout(scope: Scope, writer: str) -> None:
         kinds=kinds,
         ready=status.last_ready,
         approved=list(approved),
+        refs=status.refs,
     )
 
 

@@ -114,6 +114,7 @@ class Fold:
     orders: list[str] = field(default_factory=list[str])
     retries: dict[str, int] = field(default_factory=dict[str, int])
     kinds: tuple[str, ...] = ()
+    refs: dict[str, str] = field(default_factory=dict[str, str])
     ended: EndLine | None = None
 
     def feed(self, text: str) -> None:
@@ -168,6 +169,7 @@ class Fold:
         self.holds = {hold.key: hold for hold in line.holds}
         self.approved = list(line.approved)
         self.kinds = line.kinds
+        self.refs = dict(line.refs)
         self.retries = {}
 
     def _op(self, line: OpLine) -> None:
@@ -195,7 +197,17 @@ class Fold:
             "ended": line.at,
             "seq": line.seq,
         }
-        self.ops[line.op] = OpRecord.model_validate(merged)
+        op = self.ops[line.op] = OpRecord.model_validate(merged)
+        self._remember(op)
+
+    def _remember(self, op: OpRecord) -> None:
+        """What was made is known by its id until it is deleted, so that losing its mark does not lose it."""
+        made = op.verb in ("create", "adopt") and op.phase in (Phase.SUBMITTED, Phase.SUCCEEDED)
+        id_ = (op.ref or {}).get("id") or (op.ref or {}).get("arn")
+        if made and id_:
+            self.refs[op.key] = str(id_)
+        elif op.verb in ("delete", "release") and op.phase is Phase.SUCCEEDED:
+            self.refs.pop(op.key, None)
 
     def _stage(self, line: StageLine) -> None:
         self.stages[line.stage] = StageStatus(
@@ -281,6 +293,7 @@ class Fold:
             orders=tuple(self.orders),
             retries=self.retries,
             kinds=self.kinds,
+            refs=self.refs,
             gone=gone,
             broken=self.broken,
         )

@@ -18,7 +18,7 @@ from schemas.values import JsonObject
 @dataclass(frozen=True, kw_only=True)
 class PlanInput:
     """All a plan is made from. `previous`: what earlier revisions since the last Ready one wanted (newest wins).
-    `due`: keys of once-only resources that have their turn. `hold_count_drift`: a count that the world moved is
+    `made`: by key, the id or ARN of what the journal knows to be ours. `due`: keys of once-only resources that have their turn. `hold_count_drift`: a count that the world moved is
     not put back by itself (policy)."""
 
     cluster: str
@@ -28,6 +28,7 @@ class PlanInput:
     observed: Mapping[str, Observed]
     due: frozenset[str] = frozenset()
     hold_count_drift: bool = False
+    made: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def make(given: PlanInput) -> Plan:
@@ -156,6 +157,14 @@ class _Work:
                 _action(resource, Verb.ADOPT, Cost.NONE, want={"adopt": resource.adopt}, identity=seen.identity)
             )
             return
+        if self.given.made.get(resource.key, "") in (seen.attrs.get("id"), seen.attrs.get("arn")):
+            want: JsonObject = {"mark": resource.key}
+            marked = _action(resource, Verb.MARK, Cost.NONE, want=want, identity=seen.identity, because="drift")
+            self.actions.append(marked)
+            return
+        parent = rule_for(resource.type).child_of
+        if parent is not None and any(a.type == parent and a.verb in (Verb.MARK, Verb.ADOPT) for a in self.actions):
+            return  # it follows its parent, which is taken over in this plan
         message = f"{resource.name} exists and is not ours"
         self._refuse(resource, "NotOurs", message, "name it under spec.adopt, or choose another name")
 

@@ -92,7 +92,7 @@ class SteppingHandler(BaseHandler):
                 return self.update(world, action, seen)
             case Verb.DELETE | Verb.REPLACE:  # the create of a replacement follows from a later plan
                 return None if seen.health is Health.DELETING else self.delete(world, action, seen)
-            case Verb.ADOPT:
+            case Verb.ADOPT | Verb.MARK:
                 return self.adopt(world, action, seen)
             case Verb.RELEASE:
                 return self.release(world, action, seen)
@@ -138,8 +138,9 @@ def new_marks(world: World, action: Action) -> dict[str, str]:
 
 
 def adoption_marks(world: World, action: Action) -> dict[str, str]:
-    """Our tags for a thing that was there before us."""
-    return new_marks(world, action) | {TAG_ADOPTED: "true"}
+    """Our tags for a thing that was there before us, or (mark) that lost them."""
+    adopted = {} if action.verb is Verb.MARK else {TAG_ADOPTED: "true"}
+    return new_marks(world, action) | adopted
 
 
 def needs_stand(world: World, action: Action) -> bool:

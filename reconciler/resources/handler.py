@@ -27,7 +27,8 @@ class World:
 
     `observed` grows while the tick looks: a handler may read what the handlers before it saw. `kube` raises
     `Refused` while the control plane is not there. `file` reads a file of the cluster's folder at this revision
-    (raises `InvalidInput`). `role_made_at` tells when a role was made by this journal (a role younger than two
+    (raises `InvalidInput`). `made`: by key, the id or ARN of what the journal says we made and have not deleted.
+    `role_made_at` tells when a role was made by this journal (a role younger than two
     minutes explains an AccessDenied).
     """
 
@@ -42,6 +43,7 @@ class World:
     observed: dict[str, Observed]
     file: Callable[[str], bytes]
     cache_dir: str
+    made: Mapping[str, str] = field(default_factory=dict[str, str])
     role_made_at: Callable[[str], float | None] = field(default=lambda _arn: None)
 
     def attr(self, key: str, name: str) -> Any:

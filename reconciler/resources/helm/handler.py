@@ -61,7 +61,7 @@ class ReleaseHandler(BaseHandler):
         match call.verb:
             case "delete":
                 self._helm(world.cache_dir).uninstall(_access(world), name, namespace)
-            case "adopt" | "release":
+            case "adopt" | "mark" | "release":
                 patch = [{**line, "value": op} if line.get("value") == OP else line for line in call.params["patch"]]
                 world.kube().patch_json(SECRET, namespace, str(call.params["secret"]), patch, op=op)
             case _:
@@ -117,8 +117,10 @@ def _draft(world: World, action: Action) -> Call | None:
             say = f"{'Install' if action.verb is Verb.CREATE else 'Upgrade'} chart {params['name']} at {commit}"
         case Verb.DELETE | Verb.REPLACE:
             call, say = "helm:uninstall", f"Uninstall chart {params['name']}"
-        case Verb.ADOPT:
-            params["patch"] = [_add(stored.LABEL_CLUSTER, world.cluster), _add(stored.LABEL_ADOPTED, "true")]
+        case Verb.ADOPT | Verb.MARK:
+            params["patch"] = [_add(stored.LABEL_CLUSTER, world.cluster)]
+            if action.verb is Verb.ADOPT:
+                params["patch"].append(_add(stored.LABEL_ADOPTED, "true"))
             params["patch"].append(_add(stored.LABEL_OP, OP))
             call, cls, say = "kubernetes:patch", EffectClass.CONVERGENT, f"Adopt release {params['name']}"
         case Verb.RELEASE:

@@ -110,7 +110,7 @@ def _create(world: World, due: Sequence[Action]) -> Iterator[Call]:
 
 
 def _mark(world: World, action: Action) -> Call:
-    adopt = action.verb == Verb.ADOPT
+    adopt = action.verb in (Verb.ADOPT, Verb.MARK)
     return Call(
         key=action.key,
         lane=action.lane,
@@ -118,7 +118,7 @@ def _mark(world: World, action: Action) -> Call:
         call="sagemaker:AddTags" if adopt else "sagemaker:DeleteTags",
         cls=EffectClass.CONVERGENT,
         want=digest({action.verb.value: action.key}),
-        say=f"{'adopt' if adopt else 'let go of'} HyperPod cluster {action.name}",
+        say=f"{action.verb.value} HyperPod cluster {action.name}",
         actions=(action,),
         params={"do": action.verb.value, "key": action.key, "arn": world.attr(action.key, "arn")},
     )
@@ -308,4 +308,4 @@ def _say(sentence: str) -> str:
     return sentence[:SAY]
 
 
-_MARKS = (Verb.ADOPT, Verb.RELEASE)
+_MARKS = (Verb.ADOPT, Verb.MARK, Verb.RELEASE)

@@ -30,8 +30,9 @@ def send(world: World, call: Call, op: str) -> Reply:
     match params["do"]:
         case "create":
             return _create(world, params, op)
-        case "adopt":
-            tags = {**marks(world.cluster, params["key"], op), TAG_ADOPTED: "true", "SageMaker": "true"}
+        case "adopt" | "mark":
+            adopted = {TAG_ADOPTED: "true"} if params["do"] == "adopt" else {}
+            tags = {**marks(world.cluster, params["key"], op), **adopted, "SageMaker": "true"}
             world.aws.mutate("sagemaker", "AddTags", op=op, ResourceArn=params["arn"], Tags=tag_list(tags))
             return Reply()
         case "release":

@@ -23,7 +23,7 @@ from reconciler.resources.drafts import (
 from reconciler.resources.handler import Call, Reply, World
 from reconciler.resources.network import creating, deleting, updating
 from reconciler.resources.network.normal_form import Form, form_of, zones_form
-from reconciler.resources.network.pairing import Pair, pair
+from reconciler.resources.network.pairing import Pair, pair, unmarked
 from reconciler.resources.network.rules import normal_rules
 from reconciler.resources.network.sight import LISTINGS, Live, Sight, dns_of, see, zones
 from schemas.errors import Refused
@@ -48,12 +48,17 @@ class NetworkHandler(SteppingHandler):
             if resource.adopt:
                 adopted.setdefault(resource.type, []).append(resource.adopt)
         sight = see(world.aws, world.cluster, adopted)
+        lost = unmarked(world.cluster, wanted, sight, world.made)
+        if lost:
+            # What we made is known by its id too: without its mark it must not be made a second time.
+            sight = see(world.aws, world.cluster, {kind: [*adopted.get(kind, ()), *ids] for kind, ids in lost.items()})
         found: list[Observed] = []
         if any(resource.type == ZONES for resource in wanted):
             form = zones_form(zones(world.aws))
             found += [_observed(r.key, r.name, ZONES, form) for r in wanted if r.type == ZONES]
         pairs = {
-            kind: pair(kind, world.cluster, [r for r in wanted if r.type == kind], sight[kind]) for kind in LISTINGS
+            kind: pair(kind, world.cluster, [r for r in wanted if r.type == kind], sight[kind], world.made)
+            for kind in LISTINGS
         }
         dns = {vpc.id: dns_of(world.aws, vpc.id) for each in pairs["ec2.Vpc"] for vpc in each.found}
         known = dict(world.observed)

@@ -7,8 +7,9 @@ not ours is shown as foreign. Two objects that carry one key leave nobody sure: 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from reconciler.resources.base import TAG_CLUSTER, TAG_KEY
 from reconciler.resources.network.sight import Live
@@ -26,8 +27,27 @@ class Pair:
     found: tuple[Live, ...]
 
 
-def pair(kind: str, cluster: str, wanted: Iterable[Resource], there: Sequence[Live]) -> list[Pair]:
-    """One pair for every wanted resource and one for everything of ours that nobody wants."""
+def unmarked(
+    cluster: str, wanted: Iterable[Resource], sight: Mapping[str, Sequence[Live]], made: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Ids, by type, of what we made and see no mark of."""
+    marked = {live.tags.get(TAG_KEY) for lives in sight.values() for live in lives}
+    lost: dict[str, list[str]] = defaultdict(list)
+    for resource in wanted:
+        if resource.key in made and resource.key not in marked and resource.type in sight:
+            lost[resource.type].append(made[resource.key])
+    return dict(lost)
+
+
+def pair(
+    kind: str,
+    cluster: str,
+    wanted: Iterable[Resource],
+    there: Sequence[Live],
+    made: Mapping[str, str] = MappingProxyType({}),
+) -> list[Pair]:
+    """One pair for every wanted resource and one for everything of ours that nobody wants. `made`: ids that the
+    journal knows, for what lost its mark."""
     marked: dict[str, list[Live]] = defaultdict(list)
     for live in there:
         key = live.tags.get(TAG_KEY, "")
@@ -38,6 +58,8 @@ def pair(kind: str, cluster: str, wanted: Iterable[Resource], there: Sequence[Li
         candidates = marked.pop(resource.key, [])
         if resource.adopt:
             candidates = _distinct([*candidates, *(live for live in there if live.id == resource.adopt)])
+        if not candidates:
+            candidates = [live for live in there if live.id == made.get(resource.key)]
         if not candidates and kind in NAMED:
             candidates = [live for live in there if live.raw.get("GroupName") == resource.name]
         pairs.append(Pair(key=resource.key, wanted=resource, found=_standing(candidates)))

@@ -49,8 +49,9 @@ class Buckets(BaseHandler):
         match call.verb:
             case Verb.CREATE:
                 _create(world, name, marks(world.cluster, call.key, op), op)
-            case Verb.ADOPT:
-                tags = {**_tags(world, name), **marks(world.cluster, call.key, op), TAG_ADOPTED: "true"}
+            case Verb.ADOPT | Verb.MARK:
+                adopted = {TAG_ADOPTED: "true"} if call.verb == Verb.ADOPT else {}
+                tags = {**_tags(world, name), **marks(world.cluster, call.key, op), **adopted}
                 world.aws.mutate("s3", "PutBucketTagging", op=op, Bucket=name, Tagging={"TagSet": tag_list(tags)})
             case Verb.RELEASE:
                 _release(world, name, op)
@@ -157,6 +158,7 @@ _CALLS = {
     Verb.UPDATE: "s3:PutBucketEncryption",
     Verb.DELETE: "s3:DeleteBucket",
     Verb.ADOPT: "s3:PutBucketTagging",
+    Verb.MARK: "s3:PutBucketTagging",
     Verb.RELEASE: "s3:PutBucketTagging",
     Verb.REPLACE: "s3:DeleteBucket",
     Verb.RUN: "s3:HeadBucket",
