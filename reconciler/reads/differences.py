@@ -68,6 +68,8 @@ def _loaded(folder: Folder | None, cluster: str) -> LoadedCluster:
 
 
 def _documents(before: LoadedCluster, after: LoadedCluster) -> tuple[DocumentView, ...]:
+    if before.problems or after.problems:
+        return ()  # a document that could not be read must not look like one that was removed
     olds = {(doc.kind, doc.name): doc for doc in before.documents}
     news = {(doc.kind, doc.name): doc for doc in after.documents}
     found: list[DocumentView] = []
@@ -96,7 +98,7 @@ def _steps(old: Document, new: Document) -> tuple[ChangeView, ...]:
             before=find(old.authored, step["path"], None) if step["op"] != "add" else None,
             after=step.get("value"),
         )
-        for step in make_patch(old.authored, new.authored).patch
+        for step in sorted(make_patch(old.authored, new.authored).patch, key=lambda step: str(step["path"]))
     )
 
 
@@ -107,8 +109,8 @@ def _plan(library: Library, cluster: str, new: str, before: Folder | None, after
     for folder in (before, after):
         if folder is not None and folder.desired is None:
             problems = problem_views(folder.loaded.problems)
-            which = "older" if folder is before else "newer"
-            text = f"the {which} revision has {len(problems)} problems in its documents: they cannot be compared"
+            which, many = "older" if folder is before else "newer", len(problems)
+            text = f"the {which} revision has {many} problem{'' if many == 1 else 's'} in its documents"
             return PlanView(cluster=cluster, revision=new, unplanned=text, problems=problems)
     old = before.desired if before is not None else None
     wanted = after.desired if after is not None else None

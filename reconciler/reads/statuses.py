@@ -45,7 +45,7 @@ class HoldView(_View):
 
 
 class OpView(_View):
-    """An op that is not over."""
+    """An op that is not over, since its intent; or one that failed, since it did."""
 
     op: str
     call: str
@@ -204,7 +204,7 @@ def _op(op: OpRecord) -> OpView:
         key=op.key,
         phase=op.phase.value,
         attempt=op.attempt,
-        since=op.at,
+        since=op.at if op.phase.open else op.ended,
         next=op.next,
         reason=op.reason,
         msg=op.msg,

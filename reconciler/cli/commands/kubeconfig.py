@@ -131,14 +131,12 @@ def _passed_on() -> dict[str, str]:
 
 
 def _describe(setup: Setup, desired: Desired, name: str) -> dict[str, Any]:
-    from reconciler.live.errors import CallRejected
+    from reconciler.live.errors import NotFound
 
     with _accounts(setup) as accounts:
         try:
             answer = accounts.session(desired.account, desired.region).read("eks", "DescribeCluster", name=name)
-        except CallRejected as error:
-            if "NotFound" not in error.reason:
-                raise
+        except NotFound as error:
             raise InvalidInput(f"there is no EKS cluster {name} yet", reason="NoControlPlane") from error
     found: dict[str, Any] = answer["cluster"]
     return found
