@@ -11,15 +11,18 @@ from dataclasses import dataclass, field
 from reconciler.plan import diff, order
 from reconciler.plan.registry import rule_for
 from schemas.plan import Action, Cost, Finding, Plan, Refusal, Severity, Unmanaged, Verb
-from schemas.resource import Health, Mark, Observed, Presence, Resource, Source, Stage
+from schemas.resource import Health, Mark, Observed, Presence, Resource, Source, Stage, refs_in
 from schemas.values import JsonObject
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanInput:
-    """All a plan is made from. `previous`: what earlier revisions since the last Ready one wanted (newest wins).
-    `made`: by key, the id or ARN of what the journal knows to be ours. `due`: keys of once-only resources that have their turn. `hold_count_drift`: a count that the world moved is
-    not put back by itself (policy)."""
+    """All a plan is made from.
+
+    `previous`: what earlier revisions since the last Ready one wanted (newest wins). `made`: by key, the id or ARN of
+    what the journal knows to be ours. `due`: keys of once-only resources that have their turn. `hold_count_drift`: a
+    count that the world moved is not put back by itself (policy).
+    """
 
     cluster: str
     revision: str | None
@@ -149,6 +152,14 @@ class _Work:
             message = f"{resource.adopt} is to be adopted but does not exist"
             self._refuse(resource, "AdoptMissing", message, "correct the name under spec.adopt, or remove it")
             return
+        for ref in refs_in({"spec": resource.spec, "initial": resource.initial}):
+            there = self.given.observed.get(ref.key)
+            if there is not None and there.present and there.health is Health.HEALTHY and ref.attr not in there.attrs:
+                kind, _, what = ref.attr.partition(":")
+                known = f"{there.name} has no {what or kind}"
+                way_out = "name a zone of this Region" if what else f"give {there.name} one, or choose another"
+                self._refuse(resource, "ValueMissing", f"{resource.name} needs it and {known}", way_out)
+                return
         self.actions.append(_action(resource, Verb.CREATE, cost, want=resource.spec, guards={"presence": "absent"}))
 
     def _foreign(self, resource: Resource, seen: Observed) -> None:

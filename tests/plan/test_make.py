@@ -202,6 +202,22 @@ def test_an_open_ref_is_not_a_difference() -> None:
     assert plan([wanted], [seen(wanted, spec={**wanted.spec, "executionRole": "arn:old"})]).empty
 
 
+def test_a_value_that_will_never_be_known_is_refused_not_waited_for() -> None:
+    """A zone that the region does not have, a VPC without the NAT gateway it was said to have."""
+    zones = Observed(
+        key="ec2.Zones/prod", type="ec2.Zones", name="us-west-2", presence=Presence.PRESENT, health=Health.HEALTHY,
+        attrs={"name:usw2-az1": "us-west-2a"},
+    )  # fmt: skip
+    good, bad = (
+        replace(group(z), initial={"zone": Ref("ec2.Zones/prod", f"name:{z}")}) for z in ("usw2-az1", "usw2-az9")
+    )
+    made = plan([good, bad], [absent("usw2-az1"), absent("usw2-az9"), zones])
+    assert verbs(made) == ["create usw2-az1"]
+    assert [(r.reason, r.message) for r in made.refusals] == [
+        ("ValueMissing", "usw2-az9 needs it and us-west-2 has no usw2-az9")
+    ]
+
+
 def test_what_is_needed_comes_first_and_removals_come_last_in_reverse() -> None:
     vpc = Resource(
         key="ec2.Vpc/prod", type="ec2.Vpc", name="prod", cluster="prod", stage=Stage.NETWORK, lane="vpc/prod",

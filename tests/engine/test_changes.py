@@ -1,0 +1,294 @@
+"""Changes to a cluster that is up: what git changes, and what the world changes behind git's back.
+
+One cluster serves all tests of this file. Each begins by bringing it back to the same documents.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from schemas.journal import ClusterStatus, Condition
+from tests.engine_support import GPU, POLICY, STORAGE, Sandbox, Site, group_yaml, make_site
+
+SYSTEM = group_yaml("system", count=2)
+
+
+@pytest.fixture(scope="module")
+def up(engine_cloud: Sandbox, chart: tuple[str, str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with pytest.MonkeyPatch.context() as patch:
+        site = make_site(engine_cloud, chart, tmp_path_factory.mktemp("changes"), patch)
+        yield site
+        site.close()
+
+
+@pytest.fixture
+def ready(up: Site) -> Site:
+    """The cluster, Ready, at the documents every test starts from."""
+    baseline(up)
+    return up
+
+
+def baseline(site: Site) -> None:
+    changes: dict[str, bytes | None] = {
+        "clusters/policy.yaml": POLICY.encode(),
+        "clusters/prod/cluster.yaml": site.cluster_yaml().encode(),
+        "clusters/prod/groups.yaml": (SYSTEM + GPU).encode(),
+        "clusters/prod/storage.yaml": None,
+        "clusters/prod/more.yaml": None,
+    }
+    head = site.repo.head()
+    assert head is not None
+    there = {f.path for f in site.repo.files(head, "clusters")}
+    wanted = {path: data for path, data in changes.items() if data is not None or path in there}
+    after = site.repo.commit(onto=head, changes=wanted, message="baseline", author=("E", "e@example.com"))
+    revision = site.repo.revision_of(after, "prod")
+    status = site.settle(Condition.READY, revision=revision)
+    assert status.condition is Condition.READY
+
+
+def good(status: ClusterStatus) -> None:
+    assert status.condition is Condition.READY, f"{status.reason}: {status.msg}"
+
+
+def kube(site: Site) -> Any:
+    """The official client, with the engine's own connection data."""
+    scope = site.engine.observe("prod")
+    assert scope.world is not None
+    return scope.world.kube()
+
+
+def drift(site: Site, mended: Callable[[], bool], limit: float = 40.0) -> None:
+    """Tick, everything due, until the world is as git says."""
+    end = time.monotonic() + limit
+    while not mended():
+        assert time.monotonic() < end, site.lines[-5:]
+        site.idle(1)
+        time.sleep(0.02)
+    site.settle(Condition.READY)
+
+
+@pytest.mark.parametrize("count", [4, 1, 0])
+def test_a_group_is_scaled_and_nothing_else_is_touched(ready: Site, count: int) -> None:
+    good(ready.applied("scale", groups=group_yaml("system", count=count) + GPU))
+    groups = ready.groups()
+    assert (groups["system"]["TargetCount"], groups["system"]["CurrentCount"]) == (count, count)
+    assert groups["gpu"]["TargetCount"] == 2
+
+
+def test_a_group_is_added_and_deleted(ready: Site) -> None:
+    """A25: one addition, whatever the order of the documents."""
+    good(ready.applied("add", groups=group_yaml("aaa", "ml.c5.2xlarge", 1) + SYSTEM + GPU))
+    assert set(ready.groups()) == {"aaa", "system", "gpu"}
+    good(ready.applied("delete", groups=SYSTEM + GPU))
+    assert set(ready.groups()) == {"system", "gpu"}
+
+
+def test_a_label_is_set_changed_and_removed(ready: Site) -> None:
+    def labels() -> Any:
+        return ready.groups()["system"].get("KubernetesConfig", {}).get("DesiredLabels", {})
+
+    for value in ("a", "b"):
+        good(ready.applied("label", groups=group_yaml("system", extra=f"  labels:\n    team: {value}\n") + GPU))
+        assert labels() == {"team": value}
+    good(ready.applied("no label", groups=SYSTEM + GPU))
+    assert labels() == {}
+    assert ready.groups()["system"]["TargetCount"] == 2
+
+
+def test_an_addon_version_moves(ready: Site) -> None:
+    eks = ready.client("eks")
+    live = eks.describe_addon(clusterName="prod", addonName="kube-proxy")["addon"]["addonVersion"]
+    offered = eks.describe_addon_versions(addonName="kube-proxy", kubernetesVersion="1.33")["addons"][0]
+    other = next(v["addonVersion"] for v in offered["addonVersions"] if v["addonVersion"] != live)
+    wanted = ready.cluster_yaml().replace(
+        "  dependencies:\n", f"  dependencies:\n    addons:\n      kube-proxy:\n        version: {other}\n"
+    )
+    good(ready.applied("version", cluster=wanted))
+    assert eks.describe_addon(clusterName="prod", addonName="kube-proxy")["addon"]["addonVersion"] == other
+
+
+def test_a_storage_is_added_healed_and_removed(ready: Site) -> None:
+    """A claim deleted by hand leaves a Released volume, which nobody else could bind: it is healed."""
+    good(ready.applied("storage", storage=STORAGE))
+    api = kube(ready)
+    claim = ("v1", "PersistentVolumeClaim")
+    from reconciler.live.kube.kinds import Gvk
+
+    before = api.get(Gvk(*claim), "default", "shared")
+    assert before["status"]["phase"] == "Bound"
+    api.delete(Gvk(*claim), "default", "shared", op="by-hand")
+
+    def bound_again() -> bool:
+        try:
+            now = api.get(Gvk(*claim), "default", "shared")
+        except Exception:
+            return False
+        return now["metadata"]["uid"] != before["metadata"]["uid"] and now["status"].get("phase") == "Bound"
+
+    drift(ready, bound_again)
+    good(ready.applied("no storage", storage=None))
+    assert [v for v in api.list(Gvk("v1", "PersistentVolume")) if v["metadata"]["name"].startswith("prod.")] == []
+
+
+def test_a_group_that_nobody_wrote_is_shown_and_never_touched(ready: Site) -> None:
+    groups = ready.hyperpod()["InstanceGroups"]
+    model = next(g for g in groups if g["InstanceGroupName"] == "system")
+    ready.client("sagemaker").update_cluster(
+        ClusterName="prod",
+        InstanceGroups=[
+            {
+                "InstanceGroupName": "handmade",
+                "InstanceType": "ml.c5.large",
+                "InstanceCount": 1,
+                "LifeCycleConfig": model["LifeCycleConfig"],
+                "ExecutionRole": model["ExecutionRole"],
+                "OverrideVpcConfig": model["OverrideVpcConfig"],
+            }
+        ],
+    )
+    before = len(ready.mutations())
+    ready.idle()
+    scope = ready.engine.observe("prod")
+    assert scope.plan is not None
+    assert [u.key for u in scope.plan.unmanaged] == ["hyperpod.InstanceGroup/prod/handmade"]
+    good(ready.applied("scale beside it", groups=group_yaml("system", count=3) + GPU))
+    assert "handmade" in ready.groups()
+    assert len(ready.mutations()) == before + 1
+    ready.client("sagemaker").update_cluster(ClusterName="prod", InstanceGroupsToDelete=["handmade"])
+
+
+def scale_by_hand(site: Site, name: str, count: int) -> None:
+    """What a person in a hurry does in the console."""
+    group = site.groups()[name]
+    keep = (
+        "InstanceGroupName", "InstanceType", "LifeCycleConfig", "ExecutionRole", "ThreadsPerCore",
+        "InstanceStorageConfigs", "OverrideVpcConfig", "CapacityRequirements", "NetworkInterface",
+    )  # fmt: skip
+    body = {key: group[key] for key in keep if group.get(key)}
+    site.client("sagemaker").update_cluster(ClusterName="prod", InstanceGroups=[{**body, "InstanceCount": count}])
+
+
+def test_a_count_changed_by_hand_is_put_back_and_told(ready: Site) -> None:
+    """A26, policy restore."""
+    scale_by_hand(ready, "system", 4)
+    lines = len(ready.lines)
+    drift(ready, lambda: ready.groups()["system"]["TargetCount"] == 2)
+    told = [line for line in ready.lines[lines:] if line["t"] == "op" and line["phase"] == "intent"]
+    assert [line["call"] for line in told] == ["sagemaker:UpdateCluster"]
+
+
+def test_a_count_changed_by_hand_is_held_where_the_policy_says_so(ready: Site) -> None:
+    """A26, policy hold: shown, and a label change sends the live count."""
+    policy = POLICY + "  drift:\n    counts: hold\n"
+    ready.commit_paths({"clusters/policy.yaml": policy.encode()}, "hold drift")
+    scale_by_hand(ready, "system", 4)
+    ready.idle()
+    status = ready.status
+    assert (status.condition, status.reason) == (Condition.STALLED, "CountDrift")
+    assert ready.groups()["system"]["TargetCount"] == 4
+    ready.commit("label", groups=group_yaml("system", extra="  labels:\n    team: a\n") + GPU)
+    drift_free = time.monotonic() + 30
+    while ready.groups()["system"].get("KubernetesConfig", {}).get("DesiredLabels") != {"team": "a"}:
+        assert time.monotonic() < drift_free
+        ready.idle(1)
+    assert ready.groups()["system"]["TargetCount"] == 4, "the label change sent the live count"
+    ready.order("approve", "hyperpod.InstanceGroup/prod/system")
+    ready.idle(1)
+    ready.settle(Condition.READY)
+    assert ready.groups()["system"]["TargetCount"] == 2
+
+
+def test_a_mark_taken_off_is_put_back_and_nothing_is_made_twice(ready: Site) -> None:
+    """A32: a tag change is no dead end; and what lost its tag is not mistaken for absent."""
+    ec2 = ready.client("ec2")
+    (vpc,) = ec2.describe_vpcs(Filters=[{"Name": "tag:instantstart:cluster", "Values": ["prod"]}])["Vpcs"]
+    vpcs = len(ec2.describe_vpcs()["Vpcs"])
+    ec2.delete_tags(Resources=[vpc["VpcId"]], Tags=[{"Key": "instantstart:key"}, {"Key": "instantstart:cluster"}])
+    arn = ready.hyperpod()["ClusterArn"]
+    ready.client("sagemaker").delete_tags(ResourceArn=arn, TagKeys=["instantstart:key"])
+
+    def marked() -> bool:
+        tags = ready.client("sagemaker").list_tags(ResourceArn=arn)["Tags"]
+        mine = ec2.describe_vpcs(Filters=[{"Name": "tag:instantstart:key", "Values": ["ec2.Vpc/prod"]}])["Vpcs"]
+        return any(t["Key"] == "instantstart:key" for t in tags) and [v["VpcId"] for v in mine] == [vpc["VpcId"]]
+
+    drift(ready, marked)
+    assert len(ec2.describe_vpcs()["Vpcs"]) == vpcs
+
+
+def test_an_immutable_field_is_refused_with_the_way_out_and_going_back_heals(ready: Site) -> None:
+    changed = ready.applied("another type", groups=group_yaml("system", "ml.m5.4xlarge") + GPU)
+    assert (changed.condition, changed.reason) == (Condition.STALLED, "Immutable")
+    assert "new" in changed.stages["compute"].msg
+    assert ready.groups()["system"]["InstanceType"] == "ml.m5.2xlarge"
+    good(ready.applied("back", groups=SYSTEM + GPU))
+
+
+def test_a_bad_document_stops_its_own_cluster_and_says_where(ready: Site) -> None:
+    """B45: nothing is planned, nothing is deleted, and the next good commit goes on."""
+    before = len(ready.mutations())
+    bad = ready.applied("a slip", groups=SYSTEM + GPU.replace("count: 2", "count: many"))
+    assert (bad.condition, bad.reason) == (Condition.STALLED, "Invalid")
+    assert "clusters/prod/groups.yaml:" in bad.stages["validate"].msg
+    assert bad.plan is None
+    assert len(ready.mutations()) == before
+    good(ready.applied("mended", groups=SYSTEM + GPU))
+
+
+def test_a_reboot_happens_once(ready: Site) -> None:
+    """The class once, through the whole machine: intent, probe by boot id, and never again."""
+    nodes = ready.client("sagemaker").list_cluster_nodes(ClusterName="prod")["ClusterNodeSummaries"]
+    node = next(n["InstanceId"] for n in nodes if n["InstanceGroupName"] == "system")
+    operation = f"""apiVersion: instantstart/v1
+kind: Operation
+metadata:
+  name: reboot-{node[-6:]}
+spec:
+  expires: "2036-01-01T00:00:00Z"
+  reboot:
+    nodes: [{node}]
+"""
+    good(ready.applied("reboot", more=operation))
+    rebooted = [m for m in ready.mutations() if m["operation"] == "BatchRebootClusterNodes"]
+    (op,) = {m["op"] for m in rebooted}
+    outcome = [line for line in ready.lines if line["t"] == "op" and line["op"] == op][-1]
+    assert (outcome["phase"], outcome["how"]) == ("succeeded", "probe")
+    ready.idle()
+    ready.restart()
+    ready.idle()
+    good(ready.applied("something else", groups=group_yaml("system", count=3) + GPU))
+    again = [m for m in ready.mutations() if m["operation"] == "BatchRebootClusterNodes"]
+    assert len(again) == len(rebooted) == 1
+
+
+def test_suspend_holds_everything_and_resume_goes_on(ready: Site) -> None:
+    before = len(ready.mutations())
+    ready.commit("suspend", cluster=ready.cluster_yaml("  suspend: true\n"), groups=group_yaml("system", count=5) + GPU)
+    ready.idle()
+    assert (ready.status.condition, ready.status.reason) == (Condition.STALLED, "Suspended")
+    assert len(ready.mutations()) == before
+    good(ready.applied("resume", cluster=ready.cluster_yaml()))
+    assert ready.groups()["system"]["TargetCount"] == 5
+
+
+def test_a_vanished_folder_deletes_nothing(ready: Site) -> None:
+    """2.3, deletion takes two commits: a folder that is gone while protected is held, with the way out."""
+    before = len(ready.mutations())
+    ready.remove_folder()
+    ready.idle()
+    status = ready.status
+    assert (status.condition, status.reason) == (Condition.STALLED, "DeletionProtected")
+    assert len(ready.mutations()) == before
+    good(ready.applied("put it back", cluster=ready.cluster_yaml(), groups=SYSTEM + GPU))
+
+
+def test_every_effect_joins_with_a_line(ready: Site) -> None:
+    """The op id in the user agent of each request that changed something is in the journal."""
+    ops = {line["op"] for line in ready.lines if line["t"] == "op"}
+    effects = [m for m in ready.mutations() if m.get("effect") or m.get("effects")]
+    assert effects
+    assert {m["op"] for m in effects} - ops - {"by-hand"} == set()
