@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.cli.sample import read_sample
@@ -64,6 +64,7 @@ def test_what_cannot_be_done_cleanly_is_refused_with_the_place(text: str, told: 
         set_suspend("cluster.yaml", text.encode(), CLUSTER, True)
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=6))
 def test_any_number_of_times(wanted: list[bool]) -> None:
     """After any sequence the last word holds, and all the rest of the file is what it was."""

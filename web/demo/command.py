@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +35,7 @@ def demo(
     from web.demo.world import pointed_at, sandbox
 
     must_have_sandbox()
+    signal.signal(signal.SIGTERM, _interrupt)  # so that the sandbox is ended in every case
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
     if not as_json:
         output.lines(["Starting a simulated AWS account ..."])
@@ -51,6 +53,10 @@ def demo(
         if keep and not as_json:
             output.lines([f"Kept: {stage.folder}"])
     raise typer.Exit(1 if outcome.failed else 0)
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _stay(stage: Stage) -> None:
