@@ -117,6 +117,11 @@ class Sandbox:
         with urllib.request.urlopen(asked, timeout=30) as answer:
             return json.loads(answer.read())
 
+    def delete(self, door: str) -> None:
+        asked = urllib.request.Request(f"{self.endpoint}/_sandbox{door}", method="DELETE")
+        with urllib.request.urlopen(asked, timeout=30):
+            pass
+
     def log(self) -> list[dict[str, Any]]:
         """This account's requests."""
         return [entry for entry in self.get("/log") if entry["account"] == self.account]
@@ -131,6 +136,7 @@ class Site:
     state: Path
     chart: tuple[str, str]
     cluster: str = "prod"
+    location: str = ""
     clock: Clock = field(init=False)
     _engine: Engine | None = None
 
@@ -140,7 +146,7 @@ class Site:
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            repo = ConfigRepo.open(str(self.path), state_dir=self.state, writer="test")
+            repo = ConfigRepo.open(self.location or str(self.path), state_dir=self.state, writer="test")
             self._engine = Engine(
                 repo=repo,
                 accounts=AwsAccounts(),
