@@ -11,12 +11,11 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from reconciler.config_repo.errors import ObjectMissing, UnknownRevision
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.desired.build import Desired, build
-from reconciler.engine.scope import Scope
 from reconciler.plan.limits import holds_counts, limits_of
 from schemas.documents.load import assemble, load_policy
 from schemas.documents.parse import parse_file
@@ -25,6 +24,9 @@ from schemas.documents.problems import problem
 from schemas.documents.records import LoadedCluster, LoadedPolicy, ParsedFile, SourceFile
 from schemas.journal import Condition
 from schemas.reading.records import Spot
+
+if TYPE_CHECKING:  # reading documents needs no client of any cloud, and those take a second to import
+    from reconciler.engine.scope import Scope
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -42,7 +43,7 @@ def from_env(env: Mapping[str, str] = os.environ, *, repository: str | None = No
     """Settings from the environment. Raises InvalidInput naming the variable."""
     where = repository or env.get("INSTANTSTART_REPOSITORY") or "."
     state = env.get("INSTANTSTART_STATE_DIR")
-    host = "".join(c if c.isalnum() or c in "-." else "-" for c in socket.gethostname()).strip("-.")[:40]
+    host = re.sub(r"[^a-z0-9]+", "-", socket.gethostname().lower())[:40].strip("-")
     return Settings(
         repository=where,
         branch=env.get("INSTANTSTART_BRANCH", "main"),

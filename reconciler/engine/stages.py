@@ -39,11 +39,12 @@ def states(scope: Scope) -> dict[str, State]:
         return found
     wanted = dict(scope.desired.resources) if scope.desired is not None else {}
     everything = {**scope.previous, **wanted} if scope.desired is None else wanted
-    leftovers = [a for a in scope.plan.actions if a.key not in wanted]
+    known = scope.status.stages
     for stage in STAGES[1:]:
         resources = [r for r in everything.values() if r.stage is stage]
         actions = [a for a in scope.plan.actions if a.stage is stage]
-        if resources or any(a.stage is stage for a in leftovers):
+        # A stage that once was told of ends as Ready too, when the last thing in it is gone.
+        if resources or actions or stage.value in known:
             found[stage.value] = _stage(scope, stage, resources, actions)
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,8 @@ from reconciler.plan.gates import fleet_of
 from reconciler.resources.handler import Handler
 from schemas.errors import InstantStartError, InvalidInput
 from schemas.resource import Observed
+
+FAMILIES = 16
 
 
 @dataclass(kw_only=True)
@@ -68,6 +70,8 @@ class Engine:
         self.library = loading.Library(repo)
         self.kubes = Kubes(accounts)
         self.memories: dict[str, Memory] = {}
+        # Clusters wait for their families: in one pool, enough clusters would wait for each other for ever.
+        self._families = ThreadPoolExecutor(max_workers=FAMILIES, thread_name_prefix="look")
         self._cache = str(state_dir / "cache")
         self.new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
         self._lock = threading.Lock()
@@ -103,6 +107,7 @@ class Engine:
         return scope
 
     def close(self) -> None:
+        self._families.shutdown(wait=True)
         self.kubes.close()
         self.accounts.close()
         self.repo.close()
@@ -161,7 +166,7 @@ class Engine:
         look.enter(scope, self.accounts, self.kubes.of, self.clock, read_file, self._cache)
         if scope.world is not None:
             scope.world.role_made_at = lambda arn: _role_made_at(scope, arn)
-        look.look(scope, self.handlers, self.pool)
+        look.look(scope, self.handlers, self._families)
         record.note_blindness(scope, self.clock.now().timestamp())
         planning.plan(scope, self.clock)
 
