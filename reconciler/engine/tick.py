@@ -15,7 +15,7 @@ from pathlib import Path
 from ulid import ULID
 
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine import act, gate, look, orders, planning, record, resolve, rollout
+from reconciler.engine import act, gate, look, orders, planning, record, resolve, rollout, workloads
 from reconciler.engine import load as loading
 from reconciler.engine import open as opening
 from reconciler.engine.kubes import Kubes
@@ -169,6 +169,7 @@ class Engine:
         look.look(scope, self.handlers, self._families)
         record.note_blindness(scope, self.clock.now().timestamp())
         planning.plan(scope, self.clock)
+        workloads.see_work(scope)
 
     def _decide(self, scope: Scope, scopes: Sequence[Scope]) -> None:
         """Gate, and open the rollout with what the gate said."""

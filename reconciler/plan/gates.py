@@ -108,14 +108,15 @@ def _running_pods(action: Action, given: GateInput) -> Held | None:
     """Nodes with work on them are not taken away without a word."""
     seen = given.observed.get(action.key)
     pods = list(seen.detail.get("pods", ())) if seen is not None else []
-    shrinks = action.verb in REMOVALS or (seen is not None and _lowers_count(action, seen))
+    shrinks = action.verb in REMOVALS or (seen is not None and lowers_count(action, seen))
     if not pods or not shrinks or (given.unprotected and given.folder_gone):
         return None
     names = ", ".join(pods[:3]) + (f" and {len(pods) - 3} more" if len(pods) > 3 else "")
     return Held(reason="RunningPods", message=f"{action.name} runs {names}", way="let them finish, or approve")
 
 
-def _lowers_count(action: Action, seen: Observed) -> bool:
+def lowers_count(action: Action, seen: Observed) -> bool:
+    """Whether an update of a group takes nodes away."""
     wanted, live = action.want.get("count"), seen.spec.get("count")
     return "count" in action.fields and isinstance(wanted, int) and isinstance(live, int) and wanted < live
 
@@ -188,4 +189,4 @@ def _nodes_taken(action: Action, seen: Observed | None) -> int:
     live, wanted = seen.spec.get("count", 0), action.want.get("count")
     if action.verb in REMOVALS:
         return int(live)
-    return int(live) - int(wanted or 0) if _lowers_count(action, seen) else 0
+    return int(live) - int(wanted or 0) if lowers_count(action, seen) else 0

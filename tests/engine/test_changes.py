@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.live.kube.kinds import Gvk
 from schemas.journal import ClusterStatus, Condition
 from tests.engine_support import GPU, POLICY, STORAGE, Sandbox, Site, group_yaml, make_site
 
@@ -79,6 +80,34 @@ def test_a_group_is_scaled_and_nothing_else_is_touched(ready: Site, count: int) 
     assert groups["gpu"]["TargetCount"] == 2
 
 
+def test_nodes_with_work_on_them_are_not_taken_without_a_word(ready: Site) -> None:
+    """6d: running pods that are not of daemons ask for an approval that names them."""
+    api = kube(ready)
+    pod: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "train-0", "namespace": "default"},
+        "spec": {
+            "nodeSelector": {"sagemaker.amazonaws.com/instance-group-name": "gpu"},
+            "containers": [{"name": "main", "image": "train", "resources": {"requests": {"cpu": "1"}}}],
+        },
+    }
+    api.apply([pod], op="by-hand")
+    where = time.monotonic() + 20
+    while not api.get(Gvk("v1", "Pod"), "default", "train-0")["spec"].get("nodeName"):
+        assert time.monotonic() < where
+        time.sleep(0.05)
+    fewer = SYSTEM + GPU.replace("count: 2", "count: 1")
+    held = ready.applied("fewer", groups=fewer)
+    assert (held.condition, held.reason) == (Condition.STALLED, "RunningPods")
+    assert "default/train-0" in held.msg
+    assert ready.groups()["gpu"]["TargetCount"] == 2
+    ready.order("approve", "hyperpod.InstanceGroup/prod/gpu")
+    ready.idle(1)
+    good(ready.settle(Condition.READY))
+    assert ready.groups()["gpu"]["TargetCount"] == 1
+
+
 def test_a_group_is_added_and_deleted(ready: Site) -> None:
     """A25: one addition, whatever the order of the documents."""
     good(ready.applied("add", groups=group_yaml("aaa", "ml.c5.2xlarge", 1) + SYSTEM + GPU))
@@ -116,8 +145,6 @@ def test_a_storage_is_added_healed_and_removed(ready: Site) -> None:
     good(ready.applied("storage", storage=STORAGE))
     api = kube(ready)
     claim = ("v1", "PersistentVolumeClaim")
-    from reconciler.live.kube.kinds import Gvk
-
     before = api.get(Gvk(*claim), "default", "shared")
     assert before["status"]["phase"] == "Bound"
     api.delete(Gvk(*claim), "default", "shared", op="by-hand")
@@ -154,7 +181,8 @@ def test_a_group_that_nobody_wrote_is_shown_and_never_touched(ready: Site) -> No
     ready.idle()
     scope = ready.engine.observe("prod")
     assert scope.plan is not None
-    assert [u.key for u in scope.plan.unmanaged] == ["hyperpod.InstanceGroup/prod/handmade"]
+    groups_not_ours = [u.key for u in scope.plan.unmanaged if u.key.startswith("hyperpod.")]
+    assert groups_not_ours == ["hyperpod.InstanceGroup/prod/handmade"]
     good(ready.applied("scale beside it", groups=group_yaml("system", count=3) + GPU))
     assert "handmade" in ready.groups()
     assert len(ready.mutations()) == before + 1
