@@ -31,7 +31,7 @@ demo: setup ## A cluster's life against a simulated AWS; no account needed
 	$(BIN)/instantstart demo
 
 test: setup ## All tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=10 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs --durations=10 $(ARGS)
 
 lint: setup ## Style, types, and the floors of the house
 	$(BIN)/ruff check

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from reconciler.resources.helm.binary import find_helm
+from schemas.errors import StopUntilChange
 from tests.sandbox_kubernetes.conftest import TOKEN, Cluster
 from tests.sandbox_kubernetes.objects import config_map, deployment, service
 
@@ -23,7 +25,6 @@ safe_dump: Callable[[Any], str] = _yaml.safe_dump
 safe_dump_all: Callable[[Any], str] = _yaml.safe_dump_all
 
 _KUBECTL = shutil.which("kubectl", path=str(Path(sys.executable).parent)) or shutil.which("kubectl")
-_HELM = os.environ.get("HELM") or shutil.which("helm")
 
 
 @pytest.fixture
@@ -65,9 +66,10 @@ def kubectl(kubeconfig: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def helm(kubeconfig: Path, tmp_path: Path) -> Run:
-    if _HELM is None:
-        pytest.skip("no helm: set HELM to its path")
-    return runner(_HELM, kubeconfig, tmp_path)
+    try:
+        return runner(find_helm(str(tmp_path)), kubeconfig, tmp_path)
+    except StopUntilChange as missing:
+        pytest.skip(missing.message)
 
 
 def test_kubectl_applies_diffs_and_reads(kubectl: Run) -> None:
