@@ -154,7 +154,7 @@ def test_a_storage_is_added_healed_and_removed(ready: Site) -> None:
             now = api.get(Gvk(*claim), "default", "shared")
         except Exception:
             return False
-        return now["metadata"]["uid"] != before["metadata"]["uid"] and now["status"].get("phase") == "Bound"
+        return bool(now["metadata"]["uid"] != before["metadata"]["uid"] and now["status"].get("phase") == "Bound")
 
     drift(ready, bound_again)
     good(ready.applied("no storage", storage=None))

@@ -55,18 +55,29 @@ def op_of(site: Site, call: str) -> list[dict[str, Any]]:
     return [line for line in site.lines if line["t"] == "op" and line["op"] == first["op"]]
 
 
+def vpcs(site: Site) -> list[Any]:
+    return ours(site, "ec2", "describe_vpcs", "Vpcs")
+
+
+def addresses(site: Site) -> list[Any]:
+    return ours(site, "ec2", "describe_addresses", "Addresses")
+
+
+def control_planes(site: Site) -> list[Any]:
+    return list(site.client("eks").list_clusters()["clusters"])
+
+
+def roles(site: Site) -> list[Any]:
+    return [role for role in site.client("iam").list_roles()["Roles"] if role["RoleName"] == "prod-control-plane"]
+
+
 @pytest.mark.parametrize(
     ("service", "operation", "call", "alive"),
     [
-        ("ec2", "CreateVpc", "ec2:CreateVpc", lambda s: ours(s, "ec2", "describe_vpcs", "Vpcs")),
-        ("ec2", "AllocateAddress", "ec2:AllocateAddress", lambda s: ours(s, "ec2", "describe_addresses", "Addresses")),
-        ("eks", "CreateCluster", "eks:CreateCluster", lambda s: s.client("eks").list_clusters()["clusters"]),
-        (
-            "iam",
-            "CreateRole",
-            "iam:CreateRole",
-            lambda s: [r for r in s.client("iam").list_roles()["Roles"] if r["RoleName"] == "prod-control-plane"],
-        ),
+        ("ec2", "CreateVpc", "ec2:CreateVpc", vpcs),
+        ("ec2", "AllocateAddress", "ec2:AllocateAddress", addresses),
+        ("eks", "CreateCluster", "eks:CreateCluster", control_planes),
+        ("iam", "CreateRole", "iam:CreateRole", roles),
     ],
 )
 def test_a_lost_reply_makes_one_thing_even_across_a_restart(

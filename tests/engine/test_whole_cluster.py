@@ -2,8 +2,45 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from reconciler.live.kube.tokens import eks_token
 from schemas.journal import Condition
-from tests.engine_support import GPU, POLICY, STORAGE, Site, group_yaml
+from tests.engine_support import GPU, STORAGE, Site, group_yaml
+
+KUBECTL = Path(sys.executable).with_name("kubectl")
+
+
+def seen_by_kubectl(site: Site) -> None:
+    """Everything made is a standard object: the real kubectl reads it."""
+    scope = site.engine.observe("prod")
+    assert scope.world is not None
+    eks = scope.observed["eks.Cluster/prod"].attrs
+    kubeconfig = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "prod",
+        "clusters": [{"name": "prod", "cluster": {"server": eks["endpoint"], "certificate-authority-data": eks["ca"]}}],
+        "users": [{"name": "us", "user": {"token": eks_token(scope.world.aws, "prod").value}}],
+        "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "us"}}],
+    }
+    file = site.state / "kubeconfig.json"
+    file.write_text(json.dumps(kubeconfig))
+
+    def get(*what: str) -> list[dict[str, Any]]:
+        command = [str(KUBECTL), "--kubeconfig", str(file), "get", *what, "-o", "json"]
+        done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+        return list(json.loads(done.stdout)["items"])
+
+    types = sorted(node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in get("nodes"))
+    assert types == ["ml.g5.8xlarge", "ml.g5.8xlarge", "ml.m5.2xlarge", "ml.m5.2xlarge"]
+    (claim,) = get("persistentvolumeclaims", "-n", "default")
+    assert (claim["metadata"]["name"], claim["status"]["phase"]) == ("shared", "Bound")
+    assert {d["metadata"]["name"] for d in get("daemonsets", "-A")} >= {"health-monitoring-agent"}
 
 
 def test_a_commit_becomes_a_cluster_and_two_commits_take_it_down(site: Site) -> None:
@@ -13,6 +50,7 @@ def test_a_commit_becomes_a_cluster_and_two_commits_take_it_down(site: Site) -> 
     assert all(stage.state.value == "Ready" for stage in status.stages.values())
     assert {name: group["CurrentCount"] for name, group in site.groups().items()} == {"system": 2, "gpu": 2}
 
+    seen_by_kubectl(site)
     before = len(site.mutations())
     lines = len(site.lines)
     site.idle()
@@ -23,7 +61,6 @@ def test_a_commit_becomes_a_cluster_and_two_commits_take_it_down(site: Site) -> 
     assert open_door.condition is Condition.READY
     gone = site.settle(Condition.GONE, revision=site.remove_folder(), limit=50.0)
     assert gone.condition is Condition.GONE
-    assert POLICY
     ec2, iam = site.client("ec2"), site.client("iam")
     assert site.client("eks").list_clusters()["clusters"] == []
     assert site.client("sagemaker").list_clusters()["ClusterSummaries"] == []
