@@ -83,7 +83,7 @@ class _Work:
 
     def leftover(self, seen: Observed) -> None:
         """Something seen that nobody wants: ours goes, what is not ours is only shown."""
-        if not seen.present or seen.health is Health.DELETING:
+        if not seen.present or seen.health is Health.DELETING or rule_for(seen.type).once:
             return
         previous = self.given.previous.get(seen.key)
         if seen.mark is Mark.FOREIGN:

@@ -142,6 +142,17 @@ def test_prune_is_ours_minus_desired_and_what_is_not_ours_is_only_shown() -> Non
     assert made.actions[0].identity == "id-gpu@2026"
 
 
+def test_an_operation_whose_document_went_leaves_nothing_to_delete() -> None:
+    reboot = replace(
+        group(), key="Operation/reboot-a#i-1", type="hyperpod.Reboot", name="i-1", spec={"instance": "i-1"}
+    )
+    assert plan([], [seen(reboot)], [reboot]).empty
+    assert plan([reboot], [seen(reboot)]).empty, "not due: nothing is run"
+    assert verbs(plan([reboot], [seen(reboot)], due=frozenset({reboot.key}))) == ["run i-1"]
+    gone = Observed(key=reboot.key, type=reboot.type, name="i-1", presence=Presence.ABSENT)
+    assert [r.reason for r in plan([reboot], [gone], due=frozenset({reboot.key})).refusals] == ["NodeMissing"]
+
+
 def test_adopted_things_are_released_not_deleted() -> None:
     made = plan([], [seen(group(), mark=Mark.ADOPTED)], [group()])
     assert verbs(made) == ["release gpu"]
