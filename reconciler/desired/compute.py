@@ -151,8 +151,11 @@ def _hyperpod(cluster: Cluster, names: Names, docs: list[Document], source: Sour
         cluster=names.cluster,
         stage=Stage.COMPUTE,
         lane=names.hyperpod_lane,
-        spec={"nodeRecovery": spec.hyperpod.node_recovery, **({} if adopt else born)},
-        initial={"tags": dict(spec.hyperpod.tags)},
+        spec={
+            "nodeRecovery": spec.hyperpod.node_recovery,
+            "tags": dict(spec.hyperpod.tags),
+            **({} if adopt else born),
+        },
         after=tuple(dict.fromkeys(needs)),
         source=source,
         adopt=adopt,

@@ -53,6 +53,7 @@ def control_plane(cluster: Cluster, names: Names, source: Source) -> list[Resour
             "version": spec.kubernetes_version,
             "endpoint": endpoint,
             "logging": sorted(spec.logging),
+            "tags": dict(spec.hyperpod.tags),
             **({} if adopt else {"authenticationMode": "API", **born}),
         },
         after=() if adopt else way_out(names),

@@ -41,6 +41,16 @@ def mark_of(tags: Mapping[str, str], resource_key: str, cluster: str) -> Mark:
     return Mark.ADOPTED if tags.get(TAG_ADOPTED) == "true" else Mark.OURS
 
 
+def written_tags(tags: Mapping[str, str], world: World, key: str) -> dict[str, str]:
+    """The live tags whose keys a document writes, or wrote before: all others (our marks, those of a cost tool)
+    belong to somebody else and are neither compared nor taken away."""
+    known: set[str] = set()
+    for resource in (world.desired.get(key), world.previous.get(key)):
+        if resource is not None:
+            known |= set(cast("Mapping[str, str]", resource.spec.get("tags") or {}))
+    return {name: value for name, value in tags.items() if name in known}
+
+
 class BaseHandler:
     """Reads an op's fate from `world.observed`; families override where the API shows more."""
 

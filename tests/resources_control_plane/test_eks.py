@@ -60,6 +60,23 @@ def entry(person: str, **policies: Any) -> Resource:
     return resource("eks.AccessEntry/prod/researchers", spec, name=person, lane=LANE, after=(KEY,))
 
 
+def test_tags_of_a_live_cluster_follow_the_document(place: Place, spec: dict[str, Any]) -> None:
+    """A32: by TagResource and UntagResource, with what others tagged left alone."""
+    handler = ClusterHandler()
+    place.want(cluster(spec, tags={"cost": "a", "team": "t"}))
+    place.converge(handler)
+    eks = place.sandbox.client("eks")
+    arn = place.observed[KEY].attrs["arn"]
+    eks.tag_resource(resourceArn=arn, tags={"scanner": "seen"})
+    place.want(cluster(spec, tags={"cost": "b"}))
+    before = len(operations(place, "TagResource", "UntagResource", "UpdateCluster"))
+    assert place.converge(handler).empty
+    calls = operations(place, "TagResource", "UntagResource", "UpdateCluster")[before:]
+    assert list(calls) == ["TagResource", "UntagResource"]
+    tags = eks.describe_cluster(name="prod")["cluster"]["tags"]
+    assert {k: v for k, v in tags.items() if not k.startswith("instantstart:")} == {"cost": "b", "scanner": "seen"}
+
+
 def test_creation_is_followed_until_it_serves(place: Place, spec: dict[str, Any]) -> None:
     handler = ClusterHandler()
     place.want(cluster(spec))

@@ -98,7 +98,8 @@ class Cloud:
         self.live = None
 
     def add_tags(self, params: Mapping[str, Any]) -> None:
-        self.tags = [*self.tags, *params["Tags"]]
+        named = {tag["Key"] for tag in params["Tags"]}
+        self.tags = [*(tag for tag in self.tags if tag["Key"] not in named), *params["Tags"]]
 
     def delete_tags(self, params: Mapping[str, Any]) -> None:
         self.tags = [tag for tag in self.tags if tag["Key"] not in params["TagKeys"]]
@@ -164,7 +165,7 @@ class Bench:
         return {g["InstanceGroupName"]: g for g in self.cloud.calls[number][1].get("InstanceGroups", [])}
 
 
-def cluster_resource(adopt: str | None = None) -> Resource:
+def cluster_resource(adopt: str | None = None, tags: Mapping[str, str] | None = None) -> Resource:
     return Resource(
         key=CLUSTER,
         type="hyperpod.Cluster",
@@ -172,8 +173,7 @@ def cluster_resource(adopt: str | None = None) -> Resource:
         cluster=NAME,
         stage=Stage.COMPUTE,
         lane="hyperpod/prod",
-        spec=CLUSTER_SPEC,
-        initial={"tags": {"cost": "research", "SageMaker": "false"}},
+        spec={**CLUSTER_SPEC, "tags": {"cost": "research"} if tags is None else dict(tags)},
         source=SOURCE,
         adopt=adopt,
     )

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.live.errors import CallRefused, CallRejected, NotFound
+from reconciler.plan.make import PlanInput, make
 from reconciler.resources.handler import Verdict
 from schemas.errors import Refused, StopUntilChange
 from schemas.journal import Phase
@@ -259,6 +260,48 @@ def test_adopting_is_a_mark_and_letting_go_takes_it_off() -> None:
     assert bench.look()[CLUSTER].mark is Mark.FOREIGN
     assert cloud.tags == [{"Key": "owner", "Value": "team-a"}, {"Key": "SageMaker", "Value": "true"}]
     assert bench.handler.settled(bench.world, record(call)).verdict is Verdict.HAPPENED
+
+
+@pytest.mark.parametrize(
+    ("reason", "before", "now", "calls"),
+    [
+        ("one changed", {"cost": "a", "team": "t"}, {"cost": "b", "team": "t"}, ["AddTags"]),
+        ("one added", {}, {"cost": "b"}, ["AddTags"]),
+        ("one removed", {"cost": "a", "team": "t"}, {"cost": "a"}, ["DeleteTags"]),
+        ("all removed", {"cost": "a"}, {}, ["DeleteTags"]),
+        ("one for another", {"cost": "a"}, {"team": "t"}, ["AddTags", "DeleteTags"]),
+        ("the same", {"cost": "a"}, {"cost": "a"}, []),
+    ],
+)
+def test_tags_of_a_live_cluster_follow_the_document(
+    reason: str, before: dict[str, str], now: dict[str, str], calls: list[str]
+) -> None:
+    """A32: through the tagging calls alone; tags that no document wrote stay."""
+    cloud = running({"a": {}})
+    theirs = [*cloud.tags, {"Key": "scanner", "Value": "seen"}]
+    cloud.tags = [*theirs, *({"Key": key, "Value": value} for key, value in before.items())]
+    bench = Bench(cloud, ["a"])
+    group = bench.world.desired["hyperpod.InstanceGroup/prod/a"]
+    wanted = cluster_resource(tags=now)
+    bench.world.previous = {CLUSTER: cluster_resource(tags=before)}
+    bench.world.desired = {CLUSTER: wanted, group.key: group}
+
+    def planned() -> list[Action]:
+        asked = PlanInput(
+            cluster="prod",
+            revision=None,
+            desired={CLUSTER: wanted},
+            previous=bench.world.previous,
+            observed={CLUSTER: bench.look()[CLUSTER]},
+        )
+        return list(make(asked).actions)
+
+    for call in bench.handler.calls(bench.world, planned()):
+        assert call.closes_on_reply
+        bench.handler.send(bench.world, call, "01NEW")
+    assert [name for name, _ in cloud.calls] == calls, reason
+    assert planned() == []
+    assert {tag["Key"]: tag["Value"] for tag in cloud.tags} == {t["Key"]: t["Value"] for t in theirs} | now
 
 
 def test_groups_nobody_asks_for_are_shown_and_never_sent() -> None:

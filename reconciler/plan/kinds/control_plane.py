@@ -28,6 +28,7 @@ RULES = (
             "endpoint": Field(cost=Cost.IN_PLACE, forget=True, same=subset),
             "logging": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
             "authenticationMode": Field(cost=Cost.IN_PLACE, forget=True),
+            "tags": Field(cost=Cost.IN_PLACE, default={}),
             "role": Field(way_out=_NEW_CLUSTER),
             "subnets": Field(way_out=_NEW_CLUSTER, same=same_members),
             "securityGroups": Field(way_out=_NEW_CLUSTER, same=same_members),

@@ -15,6 +15,7 @@ RULES = (
         fields={
             "eks": Field(way_out=_NEW_CLUSTER),
             "nodeRecovery": Field(cost=Cost.IN_PLACE, default="Automatic"),
+            "tags": Field(cost=Cost.IN_PLACE, default={}),
             "provisioning": Field(way_out=_NEW_CLUSTER),
             "subnets": Field(way_out=_NEW_CLUSTER, same=same_members),
             "securityGroups": Field(way_out=_NEW_CLUSTER, same=same_members),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reconciler.live.errors import CallRejected, NotFound
-from reconciler.resources.base import TAG_OP, mark_of
+from reconciler.resources.base import TAG_OP, mark_of, written_tags
 from reconciler.resources.control_plane.normal_form import (
     UPDATE_ORDER,
     cluster_attrs,
@@ -83,7 +83,7 @@ class ClusterHandler(SteppingHandler):
             },
             "bootstrapSelfManagedAddons": False,
             "clientRequestToken": OP,
-            "tags": new_marks(world, action),
+            "tags": {**as_map(want.get("tags")), **new_marks(world, action)},
         }
         if want.get("version"):
             params["version"] = want["version"]
@@ -105,6 +105,8 @@ class ClusterHandler(SteppingHandler):
         want = resolved(world, {name: action.want.get(name) for name in fields_of(action)})
         if want is None:
             return None
+        if "tags" in want and want["tags"] != seen.spec.get("tags"):
+            return _retag(seen, as_map(want["tags"]))
         due = [name for name in UPDATE_ORDER if name in want and want[name] != seen.spec.get(name)]
         steps = [found for name in due if (found := _change(name, seen, want[name])) is not None]
         if not steps:
@@ -177,7 +179,7 @@ def _look(world: World, key: str, name: str, resource: Resource | None) -> Obser
         return None
     tags: dict[str, str] = as_map(cluster.get("tags"))
     wanted = as_map(resolve(resource.spec, world.observed)) if resource else {}
-    spec = cluster_spec(cluster)
+    spec = {**cluster_spec(cluster), "tags": written_tags(tags, world, key)}
     if not spec["endpoint"]["public"] and wanted.get("endpoint"):
         spec["endpoint"]["publicCidrs"] = as_map(wanted["endpoint"]).get("publicCidrs", [])  # they say nothing now
     health, ready, reason, message = cluster_health(cluster)
@@ -237,6 +239,19 @@ def _change(field: str, seen: Observed, wanted: Any) -> Step | None:
             return _config(seen, logging=_logging(as_list(wanted)))
         case _:
             return _config(seen, accessConfig={"authenticationMode": wanted})
+
+
+def _retag(seen: Observed, wanted: JsonObject) -> Draft:
+    """Tags go by calls of their own, at once and beside any update of the cluster."""
+    shown = as_map(seen.spec.get("tags"))
+    put = {name: value for name, value in wanted.items() if shown.get(name) != value}
+    drop = sorted(shown.keys() - wanted.keys())
+    steps: list[Step] = []
+    if put:
+        steps.append(step("eks", "TagResource", resourceArn=seen.attrs["arn"], tags=put))
+    if drop:
+        steps.append(removing("eks", "UntagResource", resourceArn=seen.attrs["arn"], tagKeys=drop))
+    return Draft(steps=steps, say=f"Tags of EKS cluster {seen.name}: {', '.join([*sorted(put), *drop])}")
 
 
 def _config(seen: Observed, **change: Any) -> Step:

@@ -5,6 +5,7 @@ until the one before has settled:
 
     create   CreateCluster once, with all groups that are due
     mark     AddTags or DeleteTags (adopt, release)
+    tags     AddTags and DeleteTags: what a document writes, and wrote before
     a        UpdateCluster without groups: node recovery
     b        adds, changes and scale-ups, folded into one call (one group a call on a classic cluster)
     d        scale-downs, in a call of their own
@@ -54,6 +55,9 @@ def draft(world: World, actions: Sequence[Action]) -> list[Call]:
     removal = _only(due, CLUSTER, Verb.DELETE)
     if removal:
         return [_delete_cluster(world, removal[0], due)]
+    tagging = [action for action in _only(due, CLUSTER, Verb.UPDATE) if "tags" in action.fields]
+    if tagging:
+        return [_retag(cluster, tagging[0])]
     if cluster.attrs.get("status") != "InService" or cluster.reason == "DeepHealthCheck":
         return []
     return _changes(world, cluster, due)
@@ -99,7 +103,6 @@ def _create(world: World, due: Sequence[Action]) -> Iterator[Call]:
                 "key": action.key,
                 "name": action.name,
                 "counts": counts,
-                "tags": _tags(world, action.key),
                 **want,
             },
             settle=SETTLE,
@@ -121,6 +124,25 @@ def _mark(world: World, action: Action) -> Call:
         say=f"{action.verb.value} HyperPod cluster {action.name}",
         actions=(action,),
         params={"do": action.verb.value, "key": action.key, "arn": world.attr(action.key, "arn")},
+    )
+
+
+def _retag(cluster: Observed, action: Action) -> Call:
+    """Tags alone: no node notices. The look shows only tags that a document knows, so nobody else's goes."""
+    wanted = cast("dict[str, str]", action.want.get("tags") or {})
+    shown = cast("dict[str, str]", cluster.spec.get("tags") or {})
+    put = {name: value for name, value in wanted.items() if shown.get(name) != value}
+    drop = sorted(shown.keys() - wanted.keys())
+    return Call(
+        key=action.key,
+        lane=action.lane,
+        verb=Verb.UPDATE.value,
+        call="sagemaker:AddTags" if put else "sagemaker:DeleteTags",
+        cls=EffectClass.CONVERGENT,
+        want=digest({"tags": wanted}),
+        say=_say(f"tags of HyperPod cluster {cluster.name}: {', '.join([*sorted(put), *drop])}"),
+        actions=(action,),
+        params={"do": "tags", "arn": cluster.attrs["arn"], "put": put, "drop": drop},
     )
 
 
@@ -244,11 +266,6 @@ def _count(world: World, action: Action) -> int:
         return int(action.want["count"])
     resource = world.desired.get(action.key)
     return int(resource.initial.get("count", 0)) if resource is not None else 0
-
-
-def _tags(world: World, key: str) -> dict[str, str]:
-    resource = world.desired.get(key)
-    return cast("dict[str, str]", resource.initial.get("tags") or {}) if resource is not None else {}
 
 
 def _want(world: World, action: Action) -> JsonObject:

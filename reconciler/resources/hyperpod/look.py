@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reconciler.live.errors import NotFound
-from reconciler.resources.base import TAG_OP, mark_of, of_types, tag_map
+from reconciler.resources.base import TAG_OP, mark_of, of_types, tag_map, written_tags
 from reconciler.resources.handler import World
 from reconciler.resources.hyperpod.health import cluster_health, group_health, short
 from reconciler.resources.hyperpod.write_form import member, normal_form
@@ -111,6 +111,7 @@ def _cluster(
             "eks": live["Orchestrator"]["Eks"].get("ClusterArn", ""),
             "nodeRecovery": live.get("NodeRecovery") or "None",
             "provisioning": live.get("NodeProvisioningMode") or "Classic",
+            "tags": written_tags(tags, world, key),
             "subnets": sorted(vpc.get("Subnets", ())),
             "securityGroups": sorted(vpc.get("SecurityGroupIds", ())),
         },

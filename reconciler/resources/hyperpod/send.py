@@ -39,6 +39,8 @@ def send(world: World, call: Call, op: str) -> Reply:
             keys = [TAG_CLUSTER, TAG_KEY, TAG_OP, TAG_ADOPTED]
             world.aws.mutate("sagemaker", "DeleteTags", op=op, ResourceArn=params["arn"], TagKeys=keys)
             return Reply()
+        case "tags":
+            return _retag(world, params, op)
         case "delete":
             return _delete(world, params, op)
         case "recovery":
@@ -85,7 +87,9 @@ def _create(world: World, params: JsonObject, op: str) -> Reply:
         "VpcConfig": {"Subnets": cluster["subnets"], "SecurityGroupIds": cluster["securityGroups"]},
         "InstanceGroups": groups,
         # The training operator refuses jobs on a cluster without the SageMaker tag.
-        "Tags": tag_list({**params["tags"], **marks(world.cluster, params["key"], op), "SageMaker": "true"}),
+        "Tags": tag_list(
+            {**(cluster.get("tags") or {}), **marks(world.cluster, params["key"], op), "SageMaker": "true"}
+        ),
     }
     if cluster.get("provisioning", "Continuous") == "Continuous":  # the API has no word for the classic way
         request["NodeProvisioningMode"] = "Continuous"
@@ -94,6 +98,14 @@ def _create(world: World, params: JsonObject, op: str) -> Reply:
     except CallRejected as error:
         raise _explained(world, error, groups) from error
     return Reply(ref={"arn": answer["ClusterArn"]})
+
+
+def _retag(world: World, params: JsonObject, op: str) -> Reply:
+    if params["put"]:
+        world.aws.mutate("sagemaker", "AddTags", op=op, ResourceArn=params["arn"], Tags=tag_list(params["put"]))
+    if params["drop"]:
+        world.aws.mutate("sagemaker", "DeleteTags", op=op, ResourceArn=params["arn"], TagKeys=params["drop"])
+    return Reply()
 
 
 def _delete(world: World, params: JsonObject, op: str) -> Reply:
