@@ -6,7 +6,7 @@ import hashlib
 
 from reconciler.desired import policies
 from reconciler.desired.names import Names
-from reconciler.desired.network import eks_subnets, way_out
+from reconciler.desired.network import eks_subnets
 from schemas.documents.cluster import Access, Cluster
 from schemas.resource import Resource, Source, Stage
 from schemas.values import JsonObject
@@ -56,7 +56,6 @@ def control_plane(cluster: Cluster, names: Names, source: Source) -> list[Resour
             "tags": dict(spec.hyperpod.tags),
             **({} if adopt else {"authenticationMode": "API", **born}),
         },
-        after=() if adopt else way_out(names),
         source=source,
         adopt=adopt,
     )

@@ -127,7 +127,8 @@ def _of_resource(scope: Scope, resource: Resource) -> State:
     text = f"{resource.key}: {seen.message or seen.reason}".rstrip(": ")
     if seen.health is Health.FAILED:
         return State(state=StageState.FAILED, reason=seen.reason or "Failed", msg=text)
-    return State(state=StageState.PROGRESSING, reason=seen.reason or "Progressing", msg=text)
+    what = resource.type.rsplit(".", 1)[-1]
+    return State(state=StageState.PROGRESSING, reason=seen.reason or f"WaitingFor{what}", msg=text)
 
 
 def _progress(scope: Scope, resources: Sequence[Resource]) -> str | None:

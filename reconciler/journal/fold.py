@@ -75,17 +75,14 @@ def revisions(notes: Mapping[str, bytes]) -> dict[str, RevisionStatus]:
     """What became of each annotated revision: its condition and last stages, for the log."""
     found: dict[str, RevisionStatus] = {}
     for revision, note in notes.items():
-        status = fold_lines("", _own_lines(note))
-        ended = '"t":"end"' in note.decode("ascii", "replace").splitlines()[-1] if note.strip() else False
-        condition = Condition.SUPERSEDED if ended else status.condition
+        status = fold_lines("", note.decode("ascii", "replace").splitlines())
+        reason = status.reason
+        if status.condition is Condition.SUPERSEDED and status.last_ready == revision:
+            reason = "WasReady"  # it was green before main moved on
         found[revision] = RevisionStatus(
-            rev=revision, condition=condition, reason=status.reason, msg=status.msg, stages=status.stages
+            rev=revision, condition=status.condition, reason=reason, msg=status.msg, stages=status.stages
         )
     return found
-
-
-def _own_lines(note: bytes) -> list[str]:
-    return note.decode("ascii", "replace").splitlines()
 
 
 def _newest_rollout(order: list[int], by_seq: Mapping[int, tuple[str, Line | None]]) -> int:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.journal.fold import fold_lines, read
+from reconciler.journal.fold import fold_lines, read, revisions
 from reconciler.journal.lines import BrokenLine, Pen, fit, parse, shorten
 from schemas.journal import Condition, Phase
 
@@ -67,6 +67,22 @@ def test_the_example_of_the_design_main_moves_while_eks_is_made() -> None:
     assert (after.rev, after.condition, after.seq, after.roll) == (REV_B, Condition.READY, 48, 8)
     assert after.ops["01JA"].asked == REV_A
     assert after.last_ready == REV_B
+
+
+def test_the_log_tells_a_revision_that_was_ready_from_one_that_never_was() -> None:
+    p = pen()
+    rollout(p, REV_A)
+    stage(p, REV_A, "network", "Ready")
+    p.write(REV_A, "end", "superseded", by=REV_B, carried=[])
+    rollout(p, REV_B)
+    stage(p, REV_B, "network", "Progressing")
+    p.write(REV_B, "end", "superseded", by="c" * 40, carried=[])
+    notes = {rev: "\n".join(text for at, text in p.lines if at == rev).encode() for rev in (REV_A, REV_B)}
+    told = revisions(notes)
+    assert [(told[r].condition, told[r].reason) for r in (REV_A, REV_B)] == [
+        (Condition.SUPERSEDED, "WasReady"),
+        (Condition.SUPERSEDED, "Superseded"),
+    ]
 
 
 @pytest.mark.parametrize(

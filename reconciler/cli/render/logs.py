@@ -22,6 +22,8 @@ def history(views: Iterable[RevisionView]) -> Iterator[Text]:
 def _revision(view: RevisionView) -> Iterator[Text]:
     title = Text(view.cluster, style="bold") + Text(f"  {short(view.revision)}  ", style="yellow")
     title.append_text(state(view.condition))
+    if view.reason == "WasReady":
+        title.append(" (was Ready)", style="dim")
     title.append(clean(f"  {view.subject}"))
     yield title
     if view.author:
