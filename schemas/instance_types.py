@@ -103,3 +103,33 @@ def accelerators(name: str) -> int | None:
     if sizes := _GRAPHICS.get(family):
         return sizes[size][1] if size in sizes else None
     return None if is_accelerated(name) else 0
+
+
+def max_pods(name: str) -> int | None:
+    """How many pods a HyperPod node of this type takes (they share one network interface); None if not known."""
+    family, _, size = name.removeprefix("ml.").partition(".")
+    if family.startswith(("p", "trn")) or family == "g7e":
+        return 49
+    if family == "g4dn":
+        return None  # it differs by size, and no source says how
+    if family == "t3" and size in _T3_PODS:
+        return _T3_PODS[size]
+    return _PODS.get(size)
+
+
+def addresses(name: str, *, efa: bool) -> int | None:
+    """Addresses a node takes from its subnet at most: its own, one for each pod, and one for each further EFA
+    interface unless those carry EFA alone. None if that is not known."""
+    pods, interfaces = max_pods(name), efa_interfaces(name) if efa else 0
+    if pods is None or interfaces is None:
+        return None
+    return pods + 1 + max(0, interfaces - 1)
+
+
+_T3_PODS: Final = {"medium": 5, "large": 11}
+_PODS: Final[dict[str, int]] = {
+    "large": 9,
+    **dict.fromkeys(("xlarge", "2xlarge"), 14),
+    **dict.fromkeys(("4xlarge", "8xlarge", "9xlarge", "12xlarge"), 29),
+    **dict.fromkeys(("16xlarge", "18xlarge", "24xlarge", "32xlarge", "48xlarge"), 49),
+}

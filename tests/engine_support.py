@@ -19,6 +19,7 @@ import pytest
 
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.config_repo.setup import init_repository
+from reconciler.engine.preflight import Preflight
 from reconciler.engine.tick import Engine, Result
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
@@ -155,6 +156,7 @@ class Site:
                 pool=ThreadPoolExecutor(8),
                 state_dir=self.state,
                 writer="test",
+                preflight=Preflight(),
             )
         return self._engine
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine.preflight import Preflight
 from reconciler.engine.settings import Settings
 from reconciler.engine.tick import Engine
 from reconciler.live.aws.accounts import AwsAccounts
@@ -30,4 +31,5 @@ def open_engine(settings: Settings, *, clock: Clock | None = None) -> Engine:
         state_dir=settings.state_dir,
         writer=settings.writer,
         poll=settings.poll,
+        preflight=Preflight(),
     )

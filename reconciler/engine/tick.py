@@ -20,6 +20,7 @@ from reconciler.engine import load as loading
 from reconciler.engine import open as opening
 from reconciler.engine.kubes import Kubes
 from reconciler.engine.memory import Memory
+from reconciler.engine.preflight import Preflight
 from reconciler.engine.scope import Scope
 from reconciler.engine.wake import next_wake
 from reconciler.live.aws.accounts import AwsAccounts
@@ -59,6 +60,7 @@ class Engine:
         writer: str,
         poll: float = 60.0,
         new_op: Callable[[], str] | None = None,
+        preflight: Preflight | None = None,
     ) -> None:
         self.repo = repo
         self.accounts = accounts
@@ -69,6 +71,7 @@ class Engine:
         self.poll = poll
         self.library = loading.Library(repo)
         self.kubes = Kubes(accounts)
+        self.preflight = preflight
         self.memories: dict[str, Memory] = {}
         # Clusters wait for their families: in one pool, enough clusters would wait for each other for ever.
         self._families = ThreadPoolExecutor(max_workers=FAMILIES, thread_name_prefix="look")
@@ -170,6 +173,8 @@ class Engine:
         record.note_blindness(scope, self.clock.now().timestamp())
         planning.plan(scope, self.clock)
         workloads.see_work(scope)
+        if self.preflight is not None:
+            self.preflight.see(scope)
 
     def _decide(self, scope: Scope, scopes: Sequence[Scope]) -> None:
         """Gate, and open the rollout with what the gate said."""
