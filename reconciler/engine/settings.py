@@ -21,6 +21,7 @@ class Settings:
     state_dir    mirror, caches (INSTANTSTART_STATE_DIR, ~/.local/state/instantstart); losing it loses nothing
     poll         between two looks at a cluster where nothing moves (INSTANTSTART_POLL_INTERVAL, 60)
     rate         simulated seconds per real second (INSTANTSTART_CLOCK_RATE, 1)
+    credential   `user:password` for an https repository, or `@file` that holds it (INSTANTSTART_CREDENTIAL)
     origin       real epoch seconds at which simulated and real time agree (INSTANTSTART_CLOCK_ORIGIN): processes
                  with a rate share it, or their clocks differ
     role         assumed in each account, `{account}` filled in (INSTANTSTART_ROLE)
@@ -36,6 +37,7 @@ class Settings:
     role: str | None = None
     profile: str | None = None
     writer: str = "instantstart"
+    credential: str | None = field(default=None, repr=False)
     threads: int = 16
 
 
@@ -54,6 +56,7 @@ def from_env(env: Mapping[str, str] = os.environ, *, repository: str | None = No
         role=env.get("INSTANTSTART_ROLE") or None,
         profile=env.get("INSTANTSTART_PROFILE") or None,
         writer=env.get("INSTANTSTART_WRITER") or host or "instantstart",
+        credential=env.get("INSTANTSTART_CREDENTIAL") or None,
     )
 
 

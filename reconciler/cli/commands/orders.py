@@ -9,7 +9,7 @@ import typer
 from ulid import ULID
 
 from reconciler.cli import output, subjects
-from reconciler.cli.person import person
+from reconciler.config_repo.person import person
 from reconciler.cli.setup import AsJson, ClusterArgument, Setup, Why, head_of, must_know, setup_of
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.journal.fold import fold

@@ -1,4 +1,7 @@
-"""Who gives an order or makes a commit: the person that git knows here."""
+"""Who gives an order or makes a commit: the person that git knows here.
+
+The one place that asks the user's own git configuration, which everything else here leaves aside.
+"""
 
 from __future__ import annotations
 
