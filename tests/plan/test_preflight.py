@@ -174,6 +174,27 @@ def test_device_plugins_against_types(reason: str, plugin: str, types: list[str]
     assert word is None or (word in texts[0] and kind in texts[0])
 
 
+@pytest.mark.parametrize(
+    ("reason", "quota", "new_type", "told"),
+    [
+        ("room for both", 16, "ml.p5.48xlarge", [(Severity.WARNING, "SideBySide")]),
+        ("it cannot fit", 12, "ml.p5.48xlarge", [(Severity.ERROR, "QuotaTooSmall")]),
+        ("nobody knows", None, "ml.p5.48xlarge", [(Severity.WARNING, "SideBySide")]),
+        ("another type has a quota of its own", 8, "ml.p4d.24xlarge", []),
+    ],
+)
+def test_a_renamed_group_runs_beside_the_old_one(
+    reason: str, quota: int | None, new_type: str, told: list[Any]
+) -> None:
+    """B16: the plan shows a create and a delete, and says what both need together."""
+    facts = Facts(quotas={} if quota is None else {"ml.p5.48xlarge for cluster usage": quota})
+    was = group("old", "ml.p5.48xlarge", 8)
+    there = seen(was.key, spec={**was.spec, "subnets": []}, attrs={"current": 8, "target": 8})
+    said = found(group("new", new_type, 8), facts=facts, observed=(there,))
+    assert reasons(said) == told, reason
+    assert all("old" in each.message and "16" in each.message for each in said)
+
+
 def test_nothing_is_told_where_no_machine_is_asked_for() -> None:
     facts = Facts(zones={"ml.m5.2xlarge": frozenset({"usw2-az9"})}, quotas={"ml.m5.2xlarge for cluster usage": 0})
     wanted = group("a", "ml.m5.2xlarge", 2)
