@@ -15,7 +15,7 @@ from pathlib import Path
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import FixedToken
 from schemas.values import JsonObject
-from tests.bench.measuring import ROOT, Run, process
+from tests.bench.measuring import ROOT, Run, environment, process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Api:
 def api_server(home: Path, *, latency: float) -> Generator[Api]:
     """`latency`: real seconds before every answer, as of a network."""
     command = [sys.executable, "-m", "reconciler.sandbox.kubernetes", "--latency", str(latency)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment()) as child:
         try:
             assert child.stdout is not None
             told = json.loads(child.stdout.readline())

@@ -54,14 +54,15 @@ def process(
 
 
 def python(module: str, *arguments: str, where: Path) -> tuple[Run, Any]:
-    """Run a module of the bench in a process of its own; with what its last line says, as JSON.
-
-    Bytecode is kept in `where`, as an installed wheel has it; the first run there compiles and is slow.
-    """
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    env["PYTHONPYCACHEPREFIX"] = str(where / "bytecode")
-    done = process([sys.executable, "-m", f"tests.bench.{module}", *arguments], where=where, env=env)
+    """Run a module of the bench in a process of its own; with what its last line says, as JSON."""
+    done = process([sys.executable, "-m", f"tests.bench.{module}", *arguments], where=where, env=environment())
     return done, json.loads(done.out.splitlines()[-1])
+
+
+def environment() -> dict[str, str]:
+    """For a Python of its own: bytecode is kept, as an installed wheel has it. The very first start compiles."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {"PYTHONPYCACHEPREFIX": str(Path.home() / ".cache" / "instantstart-bench"), **env}
 
 
 def timed(work: Callable[[], object]) -> Run:

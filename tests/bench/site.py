@@ -25,7 +25,7 @@ from reconciler.live.clock import Clock
 from reconciler.resources.registry import handlers
 from reconciler.sandbox.chart import make_chart_repository
 from schemas.journal import ClusterStatus, Condition
-from tests.bench.measuring import ROOT
+from tests.bench.measuring import ROOT, environment
 from tests.config_repo.gitbox import ALICE
 
 CLUSTER, REGION = "prod", "us-west-2"
@@ -106,7 +106,7 @@ def site(root: Path, rate: float) -> Generator[Site]:
     """Where the cloud is stands in the environment, as always; it is put back at the end."""
     command = [sys.executable, "-m", "reconciler.sandbox", "--port", "0", "--rate", str(rate)]
     before = dict(os.environ)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment()) as child:
         engine: Engine | None = None
         try:
             assert child.stdout is not None
