@@ -17,8 +17,8 @@ from reconciler.config_repo.objects import EMPTY_TREE, TREE, NewObject, TreeEntr
 from reconciler.config_repo.reader import Reader
 from reconciler.config_repo.records import NotesAppend, NotesResult, NotesView, RefUpdate
 from reconciler.config_repo.refs import Refs
-from reconciler.config_repo.secrets import find_secrets
 from reconciler.config_repo.trees import edit_tree
+from schemas.secrets import find_secrets
 
 US = ("InstantStart", "instantstart@localhost")
 ATTACHMENTS = "blobs"

@@ -17,7 +17,7 @@ from reconciler.config_repo.process import Git
 from reconciler.config_repo.reader import Reader
 from reconciler.config_repo.records import CommitInfo, Order, RefUpdate
 from reconciler.config_repo.refs import Refs
-from reconciler.config_repo.secrets import find_secrets
+from schemas.secrets import find_secrets
 
 _MAX_ORDER = 16 << 10
 

@@ -19,7 +19,7 @@ import git
 
 from reconciler.config_repo.errors import GitFailed, NotARepository
 from reconciler.config_repo.records import Credential
-from reconciler.config_repo.secrets import mask_secrets
+from schemas.secrets import mask_secrets
 
 TIMEOUT = 60.0
 REMOTE_TIMEOUT = 180.0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reconciler.live.clock import Clock, SteppedClock, iso
 from reconciler.live.redaction import presentable, redact
+from schemas.secrets import find_secrets
 
 
 def test_a_fast_clock_runs_ahead_of_the_real_one() -> None:
@@ -82,3 +83,15 @@ def test_plain_words_stay(text: str) -> None:
 def test_what_is_presentable_is_one_short_line(text: str) -> None:
     told = presentable(text)
     assert len(told) <= 500 and "\n" not in told and "\x1b" not in told
+    assert find_secrets(told) == []
+
+
+def test_a_private_key_is_hidden_before_its_first_word() -> None:
+    """A telling word in front of it takes one word only; the detector takes the key."""
+    assert "MIIE" not in redact('"secret_key": "-----BEGIN RSA ' + 'PRIVATE KEY-----\nMIIE"')
+
+
+def test_what_is_cut_does_not_look_like_a_secret() -> None:
+    """Half a commit id behind `token:` would: journals refuse it, and the message is lost."""
+    told = presentable("x" * 460 + " token: " + "0a1b2c3d" * 5)
+    assert len(told) <= 500 and find_secrets(told) == []
