@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from schemas.reading.records import Path, Spot
-from schemas.secrets import find_secrets, is_secret_name, mask
+from schemas.secrets import find_secrets, is_secret_name, mask, mask_secrets
 
 _LONGEST: Final = 60
 _PLACEHOLDER = re.compile(r"\$\{[^}]{0,100}\}?|\$[A-Za-z_][A-Za-z0-9_]*|\{\{.{0,100}?\}\}|<[A-Za-z_][^<>]{0,100}>")
@@ -32,15 +32,18 @@ class Problem:
 
 
 def problem(file: str, spot: Spot, path: Path, *, expected: str, found: str, hint: str = "") -> Problem:
-    """A problem at a spot; `path` is shown as people write it."""
+    """A problem at a spot; `path` is shown as people write it.
+
+    A secret may stand anywhere, in the name of a file or a field too: whatever is said, it is not in it.
+    """
     return Problem(
-        file=file,
+        file=mask_secrets(file),
         line=spot.line,
         column=spot.column,
-        field=shown_path(path),
+        field=mask_secrets(shown_path(path)),
         expected=expected,
-        found=found,
-        hint=hint,
+        found=mask_secrets(found),
+        hint=mask_secrets(hint),
     )
 
 
