@@ -50,7 +50,7 @@ _LONGEST_NAME: Final = 100
 
 # `name: value`, `"name": "value"`, `name=value`, also inside a JSON string (\"), and what Kubernetes calls an
 # environment: `- name: HF_TOKEN`, then `value: …`.
-_QUOTE = r"""\\{0,3}["']?"""
+_QUOTE = r"""(?:\\{0,3}["'])?"""
 _IS = _QUOTE + r"[ \t]{0,100}[:=][ \t]{0,100}" + _QUOTE
 _VALUE = r"""(?P<value>(?<=["'])[^\s"'\\]{6,4096}+(?=\\{0,3}["'])|[^\s"'\\,;{}\[\]]{6,4096}+)"""
 _PAIR = re.compile(_IS + _VALUE)
