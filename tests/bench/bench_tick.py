@@ -1,6 +1,7 @@
 """A whole tick that finds nothing to do: what it asks, and what it costs, beside a plain listing of the same nodes.
 
-The sandbox simulates every node with its pods, and a subnet of a zone has room for some 680: see the bench `nodes` for 5,000.
+The sandbox simulates every node with its pods, and the subnet of a zone has room for some 680: the bench
+`nodes` shows 5,000.
 """
 
 from __future__ import annotations

@@ -38,8 +38,10 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How often the measured fits into the reference: above 1 means better than it."""
-        return self.reference / self.measured if self.reference is not None and self.measured else None
+        """As the goal counts: the share of the reference, else how often the measured fits into it."""
+        if self.reference is None or not self.measured or not self.reference:
+            return None
+        return self.measured / self.reference if self.goal is Goal.SHARE else self.reference / self.measured
 
     @property
     def goal_text(self) -> str:
