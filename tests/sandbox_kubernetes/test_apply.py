@@ -35,6 +35,16 @@ def test_what_is_no_longer_applied_goes(api: ApiServer) -> None:
     assert apply(api, config_map(a="1"))["data"] == {"a": "1"}
 
 
+def test_an_object_with_nothing_but_a_name_is_applied_and_applied_again(api: ApiServer) -> None:
+    """A bare Namespace is the first thing people apply."""
+    kind = api.kinds.of("v1", "Namespace")
+    assert kind is not None
+    body: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "bare"}}
+    for _ in range(2):
+        stored = api.apply(kind, "", "bare", body, WriteOptions(manager="git")).stored.obj
+        assert (stored["apiVersion"], stored["kind"], stored["metadata"]["name"]) == ("v1", "Namespace", "bare")
+
+
 def test_what_another_manager_owns_stays(api: ApiServer) -> None:
     apply(api, config_map(a="1", b="2"))
     apply(api, config_map(b="2"), "other")

@@ -26,7 +26,8 @@ def applied(
     `live` may be an empty skeleton (apiVersion, kind, metadata) for an object that is not there yet.
     """
     wanted_fields = _wanted_fields(wanted, shape, subresource, has_status)
-    merged: Object = _merge(live, _owned_part(wanted, subresource, has_status), shape)
+    part = _owned_part(wanted, subresource, has_status)
+    merged: Object = _merge(live, part, shape) if part else dict(live)  # a bare name owns no field
     entries = managers.entries_of(live)
     before: Fields = {}
     others: list[managers.Entry] = []
