@@ -248,6 +248,29 @@ def test_a_mark_taken_off_is_put_back_and_nothing_is_made_twice(ready: Site) -> 
     assert len(ec2.describe_vpcs()["Vpcs"]) == vpcs
 
 
+def test_tags_follow_the_document_and_leave_those_of_others(ready: Site) -> None:
+    """A32: set, changed and taken away on what runs, without a call that touches a node."""
+    arn, eks = ready.hyperpod()["ClusterArn"], ready.client("eks").describe_cluster(name="prod")["cluster"]["arn"]
+    ready.client("sagemaker").add_tags(ResourceArn=arn, Tags=[{"Key": "scanner", "Value": "seen"}])
+    before = len(ready.mutations())
+
+    def tags() -> list[dict[str, str]]:
+        hyperpod = {t["Key"]: t["Value"] for t in ready.client("sagemaker").list_tags(ResourceArn=arn)["Tags"]}
+        on_eks = ready.client("eks").list_tags_for_resource(resourceArn=eks)["tags"]
+        known = ("cost", "team", "scanner")
+        return [{k: v for k, v in found.items() if k in known} for found in (hyperpod, on_eks)]
+
+    written = "  hyperpod:\n    tags: {{{}}}\n"
+    good(ready.applied("tags", cluster=ready.cluster_yaml(written.format("cost: a, team: t"))))
+    assert tags() == [{"cost": "a", "team": "t", "scanner": "seen"}, {"cost": "a", "team": "t"}]
+    good(ready.applied("another", cluster=ready.cluster_yaml(written.format("cost: b"))))
+    assert tags() == [{"cost": "b", "scanner": "seen"}, {"cost": "b"}]
+    good(ready.applied("none", cluster=ready.cluster_yaml()))
+    assert tags() == [{"scanner": "seen"}, {}]
+    sent = {m["operation"] for m in ready.mutations()[before:]}
+    assert sent == {"AddTags", "DeleteTags", "TagResource", "UntagResource"}
+
+
 def test_an_immutable_field_is_refused_with_the_way_out_and_going_back_heals(ready: Site) -> None:
     changed = ready.applied("another type", groups=group_yaml("system", "ml.m5.4xlarge") + GPU)
     assert (changed.condition, changed.reason) == (Condition.STALLED, "Immutable")
