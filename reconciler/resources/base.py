@@ -14,6 +14,7 @@ TAG_CLUSTER = "instantstart:cluster"
 TAG_KEY = "instantstart:key"
 TAG_OP = "instantstart:op"
 TAG_ADOPTED = "instantstart:adopted"
+OUR_TAGS = (TAG_CLUSTER, TAG_KEY, TAG_OP, TAG_ADOPTED)
 
 
 def marks(cluster: str, key: str, op: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from reconciler.live.errors import AlreadyExists, NotFound
-from reconciler.resources.base import TAG_ADOPTED, TAG_CLUSTER, TAG_KEY, TAG_OP, BaseHandler, marks
+from reconciler.resources.base import TAG_ADOPTED, BaseHandler, marks
 from reconciler.resources.handler import Call, Reply, World
 from schemas.errors import InstantStartError, Refused, StopUntilChange
 from schemas.journal import EffectClass
@@ -23,7 +23,6 @@ from schemas.values import JsonObject, JsonValue, canonical, digest
 OP = "$op"  # in step params: the id of the op, known when the call leaves
 SAY = 120
 YOUNG_ROLE = 120.0  # seconds in which a role may not be usable everywhere yet
-OUR_TAGS = (TAG_CLUSTER, TAG_KEY, TAG_OP, TAG_ADOPTED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

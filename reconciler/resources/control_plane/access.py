@@ -8,14 +8,13 @@ from typing import Any
 from reconciler.live.errors import NotFound
 from reconciler.resources.base import TAG_KEY, TAG_OP, mark_of
 from reconciler.resources.control_plane.clusters import cluster_key
+from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import scope_form
 from reconciler.resources.drafts import (
     OP,
-    OUR_TAGS,
     Draft,
     Step,
     SteppingHandler,
-    adoption_marks,
     as_map,
     dropped,
     new_marks,
@@ -100,12 +99,10 @@ class AccessEntryHandler(SteppingHandler):
         )
 
     def adopt(self, world: World, action: Action, seen: Observed) -> Draft | None:
-        tag = step("eks", "TagResource", resourceArn=seen.attrs["arn"], tags=adoption_marks(world, action))
-        return Draft(steps=[tag], say=f"Adopt access entry of {seen.name}")
+        return adopting(world, action, seen, f"access entry of {seen.name}")
 
     def release(self, world: World, action: Action, seen: Observed) -> Draft | None:
-        untag = removing("eks", "UntagResource", resourceArn=seen.attrs["arn"], tagKeys=list(OUR_TAGS))
-        return Draft(steps=[untag], say=f"Release access entry of {seen.name}: it stays, our tags go")
+        return releasing(seen, f"access entry of {seen.name}")
 
     def reply_ref(self, call: Call, answers: Sequence[JsonObject]) -> JsonObject:
         return {"arn": answers[0]["accessEntry"]["accessEntryArn"]} if call.verb == "create" else {}

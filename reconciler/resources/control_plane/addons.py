@@ -8,15 +8,14 @@ from typing import Any
 from reconciler.live.errors import CallRejected, NotFound
 from reconciler.resources.base import TAG_KEY, TAG_OP, mark_of
 from reconciler.resources.control_plane.clusters import cluster_key
+from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import addon_health, addon_spec, overlaid, without
 from reconciler.resources.control_plane.self_managed import has_nodes, stands_already
 from reconciler.resources.drafts import (
     OP,
-    OUR_TAGS,
     Draft,
     Step,
     SteppingHandler,
-    adoption_marks,
     as_map,
     in_words_of,
     later_if_role_is_young,
@@ -110,12 +109,10 @@ class AddonHandler(SteppingHandler):
         return Draft(steps=[gone], say=f"Remove add-on {seen.name}", cls=EffectClass.NAME, deadline=1800)
 
     def adopt(self, world: World, action: Action, seen: Observed) -> Draft | None:
-        tag = step("eks", "TagResource", resourceArn=seen.attrs["arn"], tags=adoption_marks(world, action))
-        return Draft(steps=[tag], say=f"Adopt add-on {seen.name}")
+        return adopting(world, action, seen, f"add-on {seen.name}")
 
     def release(self, world: World, action: Action, seen: Observed) -> Draft | None:
-        untag = removing("eks", "UntagResource", resourceArn=seen.attrs["arn"], tagKeys=list(OUR_TAGS))
-        return Draft(steps=[untag], say=f"Release add-on {seen.name}: it stays, our tags go")
+        return releasing(seen, f"add-on {seen.name}")
 
     def send(self, world: World, call: Call, op: str) -> Reply:
         first: Step = call.params["steps"][0]

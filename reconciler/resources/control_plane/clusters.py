@@ -7,6 +7,7 @@ from typing import Any
 
 from reconciler.live.errors import CallRejected, NotFound
 from reconciler.resources.base import TAG_OP, mark_of, written_tags
+from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import (
     UPDATE_ORDER,
     cluster_attrs,
@@ -17,11 +18,9 @@ from reconciler.resources.control_plane.normal_form import (
 )
 from reconciler.resources.drafts import (
     OP,
-    OUR_TAGS,
     Draft,
     Step,
     SteppingHandler,
-    adoption_marks,
     as_list,
     as_map,
     fields_of,
@@ -131,12 +130,10 @@ class ClusterHandler(SteppingHandler):
         )
 
     def adopt(self, world: World, action: Action, seen: Observed) -> Draft | None:
-        tag = step("eks", "TagResource", resourceArn=seen.attrs["arn"], tags=adoption_marks(world, action))
-        return Draft(steps=[tag], say=f"Adopt EKS cluster {seen.name}")
+        return adopting(world, action, seen, f"EKS cluster {seen.name}")
 
     def release(self, world: World, action: Action, seen: Observed) -> Draft | None:
-        untag = removing("eks", "UntagResource", resourceArn=seen.attrs["arn"], tagKeys=list(OUR_TAGS))
-        return Draft(steps=[untag], say=f"Release EKS cluster {seen.name}: it stays, our tags go")
+        return releasing(seen, f"EKS cluster {seen.name}")
 
     def send(self, world: World, call: Call, op: str) -> Reply:
         first: Step = call.params["steps"][0]

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reconciler.live.errors import NotFound
-from reconciler.resources.base import TAG_KEY, TAG_OP, mark_of, tag_list, tag_map
+from reconciler.resources.base import OUR_TAGS, TAG_KEY, TAG_OP, mark_of, tag_list, tag_map
 from reconciler.resources.drafts import (
-    OUR_TAGS,
     Draft,
     Step,
     SteppingHandler,

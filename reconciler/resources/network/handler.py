@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from reconciler.live.errors import CallRefused, CallRejected
-from reconciler.resources.base import TAG_OP, mark_of, tag_list
+from reconciler.resources.base import OUR_TAGS, TAG_OP, mark_of, tag_list
 from reconciler.resources.drafts import (
-    OUR_TAGS,
     Draft,
     SteppingHandler,
     adoption_marks,

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from reconciler.live.errors import CallRejected, NotFound
 from reconciler.resources.base import (
+    OUR_TAGS,
     TAG_ADOPTED,
-    TAG_CLUSTER,
-    TAG_KEY,
     TAG_OP,
     BaseHandler,
     mark_of,
@@ -29,7 +28,6 @@ from schemas.values import JsonObject, digest
 BUCKET = "s3.Bucket"
 BLOCKED = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
 PREFIX = "lifecycle/"  # all that we ever put into a bucket
-OUR_TAGS = (TAG_CLUSTER, TAG_KEY, TAG_OP, TAG_ADOPTED)
 
 
 class Buckets(BaseHandler):
