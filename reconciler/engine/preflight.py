@@ -23,13 +23,13 @@ from reconciler.plan.preflight import Facts
 from reconciler.resources.handler import World
 from reconciler.resources.helm import charts
 from reconciler.resources.storage import scripts
-from schemas.errors import InstantStartError, RetryLater
+from schemas.errors import InstantStartError, Refused, RetryLater
 from schemas.plan import Action, Finding, Plan, Refusal, Severity, Verb
 from schemas.resource import Presence
 from schemas.values import JsonObject
 
 KEPT = 600.0  # real seconds
-KEPT_FAILURE = 60.0
+KEPT_FAILURE = 300.0
 MOST_KEPT = 1000
 
 T = TypeVar("T")
@@ -145,6 +145,8 @@ class Preflight:
                 kept, lasts = question(), KEPT
             except InstantStartError as error:
                 kept, lasts = error, KEPT_FAILURE
+            except OSError as error:  # the cache of charts cannot be written, say
+                kept, lasts = Refused(str(error), reason="NotAsked"), KEPT_FAILURE
             with self._lock:
                 if len(self._kept) >= MOST_KEPT:
                     self._kept.clear()

@@ -175,3 +175,12 @@ def test_long_names_keep_within_the_limits_of_aws() -> None:
     assert len(names.bucket) <= 63
     assert names.bucket.startswith("sagemaker-")
     assert len(names.role("control-plane")) <= 64
+
+
+def test_eks_lives_in_two_zones_whatever_the_groups_want() -> None:
+    """A20: with all groups in one zone, and with a VPC of others."""
+    for replace in (None, ("vpcCidr: 10.192.0.0/16", "vpc: vpc-0a1b2c3d")):
+        made = desired(replace=replace).resources
+        subnets = [made[ref.key] for ref in made["eks.Cluster/demo"].spec["subnets"]]
+        zones = {subnet.initial["zone"].attr for subnet in subnets}
+        assert len(subnets) == len(zones) == 2
