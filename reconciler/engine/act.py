@@ -6,6 +6,7 @@ first thing that is not over with its reply.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,11 +15,12 @@ from typing import Any
 from reconciler.engine import resolve
 from reconciler.engine.look import look_again
 from reconciler.engine.scope import Scope
+from reconciler.journal.lines import abbreviated, serves
 from reconciler.live.clock import Clock, iso
 from reconciler.plan.gates import REMOVALS
 from reconciler.plan.once import retried
 from reconciler.resources.handler import Call, Handler, Reply
-from schemas.errors import InstantStartError, LostReply, RetryLater
+from schemas.errors import InstantStartError, LostReply, Refused, RetryLater
 from schemas.journal import ClusterStatus, EffectClass, OpRecord, Phase
 from schemas.plan import Action, Verb
 from schemas.resource import Health, Observed, Presence
@@ -26,6 +28,9 @@ from schemas.values import JsonObject
 
 REPEATS = 3  # the same action done more often than this in one rollout is not converging: it slows down
 SLOWEST = 3600.0
+MISSING = 120.0  # seconds that something we made must be missing before it is made again
+MOST_OPEN = 40  # ops of a cluster at a time: a rollout's line carries them all
+log = logging.getLogger(__name__)
 
 
 @dataclass(kw_only=True)
@@ -44,13 +49,39 @@ def draft(scope: Scope, handlers: Sequence[Handler], clock: Clock, new_op: Calla
         return []
     status = scope.status
     again = {op.key: op for op in status.open_ops() if resolve.may_resend(scope, op, clock)}
-    busy = {op.lane for op in status.open_ops() if op.key not in again}
+    resent = {op.op for op in again.values()}
+    busy = {op.lane for op in status.open_ops() if op.op not in resent}
     free = [a for a in scope.plan.actions if a.lane not in busy and _may_go(scope, a, status, clock)]
     due = _due(scope, free)
+    # A lane waits for an op that may have happened; only what is the same call again may go in it.
+    waiting = {
+        op.lane: op
+        for op in again.values()
+        if op.cls is not EffectClass.CONVERGENT and not resolve.surely_undone(scope, op)
+    }
     drafts: list[Draft] = []
     for handler, actions in _by_handler(due, handlers):
-        drafts.extend(_of_lane(scope, handler, handler.calls(scope.world, actions), again, new_op))
+        calls = [
+            call
+            for call in _drafted(scope, handler, actions)
+            if call.lane not in waiting or call.key == waiting[call.lane].key
+        ]
+        drafts.extend(_of_lane(scope, handler, calls, again, clock, new_op))
     return drafts
+
+
+def _drafted(scope: Scope, handler: Handler, actions: Sequence[Action]) -> Sequence[Call]:
+    """The handler's calls; one that cannot say holds back its own actions and nothing else."""
+    assert scope.world is not None
+    try:
+        return handler.calls(scope.world, actions)
+    except InstantStartError as error:
+        why = error
+    except Exception as error:
+        log.exception("drafting %s of %s broke", "/".join(handler.types), scope.cluster)
+        why = RetryLater(f"drafting broke: {error!r}", reason="InternalError")
+    scope.undrafted.update({action.digest: why for action in actions})
+    return []
 
 
 def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Reply | InstantStartError | None]]:
@@ -69,6 +100,7 @@ def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Reply | Ins
 
 def record(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, clock: Clock) -> None:
     """Write what the reply says. A lost reply writes nothing: the next look resolves it."""
+    _remember(scope, item, answer, clock)
     if answer is None:
         _op(scope, item, Phase.CANCELLED, "was not sent", reason="LaneBusy", msg="something before it is not over yet")
     elif isinstance(answer, Reply):
@@ -81,6 +113,17 @@ def record(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, 
         _refused(scope, item, answer, clock)
     else:
         _op(scope, item, Phase.FAILED, f"failed: {answer.message}", reason=answer.reason, msg=answer.message)
+
+
+def _remember(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, clock: Clock) -> None:
+    """Whether this sending can have had an effect, and if so when: absence must last from then on."""
+    memory = scope.memory
+    if answer is None or (isinstance(answer, InstantStartError) and not isinstance(answer, LostReply)):
+        memory.certain.add(item.op)
+        return
+    memory.certain.discard(item.op)
+    memory.absent_looks.pop(item.op, None)
+    memory.last_sent[item.op] = clock.now().timestamp()
 
 
 class GuardFailed(InstantStartError):
@@ -100,10 +143,14 @@ def _lane_is_free(item: Draft, answer: Reply | InstantStartError) -> bool:
 def _may_go(scope: Scope, action: Action, status: ClusterStatus, clock: Clock) -> bool:
     if action.digest in scope.held:
         return False
+    missing = scope.memory.missing_since.get(action.key)
+    now = clock.now()
+    if action.verb is Verb.CREATE and missing is not None and now.timestamp() - missing < MISSING:
+        return False  # we made it already: not to be seen for a moment is not gone
     last: datetime | None = None
     tries = 0
     for op in status.ops.values():
-        if action.digest not in op.actions or op.phase.open:
+        if op.phase.open or not serves(op, action.digest):
             continue
         if op.phase is Phase.FAILED and not retried(op, status.retries, action.stage.value):
             return False  # it will not pass until git changes or an order comes
@@ -113,7 +160,7 @@ def _may_go(scope: Scope, action: Action, status: ClusterStatus, clock: Clock) -
     if last is None or tries < REPEATS:
         return True
     pause = min(30.0 * 2 ** (tries - REPEATS), SLOWEST)
-    return clock.now() >= last + timedelta(seconds=pause)
+    return now >= last + timedelta(seconds=pause)
 
 
 def _due(scope: Scope, actions: Sequence[Action]) -> list[Action]:
@@ -146,7 +193,12 @@ def _by_handler(actions: Sequence[Action], handlers: Sequence[Handler]) -> Itera
 
 
 def _of_lane(
-    scope: Scope, handler: Handler, calls: Sequence[Call], again: dict[str, OpRecord], new_op: Callable[[], str]
+    scope: Scope,
+    handler: Handler,
+    calls: Sequence[Call],
+    again: dict[str, OpRecord],
+    clock: Clock,
+    new_op: Callable[[], str],
 ) -> list[Draft]:
     """Calls as ops. In a lane nothing follows a call that has to be waited for."""
     closed: set[str] = set()
@@ -159,14 +211,20 @@ def _of_lane(
             closed.add(call.lane)
         before = again.get(call.key)
         if before is not None and before.verb == call.verb and before.want == call.want:
-            drafts.append(Draft(call=call, handler=handler, op=before.op, attempt=before.attempt + 1))
+            item = Draft(call=call, handler=handler, op=before.op, attempt=before.attempt + 1)
+            if before.cls is EffectClass.ONCE:
+                _intent(scope, item)  # no sending without a line, or nobody could tell later
+            drafts.append(item)
             continue
-        if before is not None and before.phase is not Phase.REFUSED and before.cls is EffectClass.TOKEN:
+        undone = before is None or resolve.surely_undone(scope, before) or before.cls is EffectClass.CONVERGENT
+        if before is not None and not undone and not resolve.surely_absent(scope, before, clock):
             closed.add(call.lane)  # it may have happened: something else waits until that is settled
             continue
         if before is not None:
             outdated = Draft(call=call, handler=handler, op=before.op, attempt=before.attempt)
             _op(scope, outdated, Phase.CANCELLED, "is outdated", reason="Outdated", msg="git wants something else now")
+        if len(scope.status.open_ops()) >= MOST_OPEN:
+            continue
         item = Draft(call=call, handler=handler, op=new_op())
         _intent(scope, item)
         drafts.append(item)
@@ -191,7 +249,7 @@ def _intent(scope: Scope, item: Draft) -> None:
         **{"class": call.cls.value},
         token=item.op if call.cls is EffectClass.TOKEN else None,
         want=call.want,
-        actions=[action.digest for action in call.actions],
+        actions=abbreviated([action.digest for action in call.actions]),
         before=before or None,
         settle=call.settle or None,
         deadline=call.deadline,
@@ -202,7 +260,8 @@ def _intent(scope: Scope, item: Draft) -> None:
 
 def _repeated(scope: Scope, call: Call) -> str | None:
     """The op that a person ordered to be done once more."""
-    earlier = [op for op in scope.status.ops.values() if op.key == call.key and op.cls is EffectClass.ONCE]
+    ops = scope.status.ops.values()
+    earlier = [op for op in ops if op.key == call.key and op.cls is EffectClass.ONCE and not op.phase.open]
     return earlier[-1].op if earlier and call.cls is EffectClass.ONCE else None
 
 
@@ -213,9 +272,18 @@ def _send_one(scope: Scope, item: Draft) -> Reply | InstantStartError:
     assert scope.world is not None
     try:
         _check_guards(scope, item)
+    except InstantStartError as error:
+        return error
+    except Exception as error:
+        log.exception("the guards of %s %s broke", item.call.call, item.op)
+        return Refused(f"looking broke: {error!r}", reason="InternalError")
+    try:
         return item.handler.send(scope.world, item.call, item.op)
     except InstantStartError as error:
         return error
+    except Exception as error:  # a mistake of ours, and nobody knows before or after which request
+        log.exception("sending %s %s broke", item.call.call, item.op)
+        return LostReply(f"sending broke: {error!r}", reason="InternalError")
 
 
 def _check_guards(scope: Scope, item: Draft) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconciler.engine.planning import doubt
+from reconciler.engine.planning import JOURNAL, doubt
 from reconciler.engine.scope import Scope
 from reconciler.plan.gates import Fleet, GateInput, decide
 
@@ -35,11 +35,15 @@ def gate(scope: Scope, fleet: Fleet) -> None:
 
 
 def record_holds(scope: Scope) -> None:
-    """One line when an action begins to be held, one when it no longer is."""
+    """One line when an action begins to be held, one when it no longer is. What cannot be seen now may be planned
+    again: its hold stays."""
     plan = scope.plan
     if plan is None:
         return
     now: dict[str, tuple[str, str, str]] = {}
+    why = doubt(scope)
+    if why is not None:
+        now[JOURNAL] = ("", "JournalIncomplete", why)
     for action in plan.actions:
         held = scope.held.get(action.digest)
         if held is not None and held.reason == "Suspended":
@@ -53,6 +57,6 @@ def record_holds(scope: Scope) -> None:
             said = f"{key} is held: {reason}" if key != WHOLE else "suspended"
             scope.write("hold", said, key=key, action=digest, reason=reason, state="held", msg=message)
     for key, hold in known.items():
-        if hold.state == "held" and key not in now:
+        if hold.state == "held" and key not in now and (not plan.unknown or key == WHOLE):
             said = f"{key} is no longer held" if key != WHOLE else "no longer suspended"
             scope.write("hold", said, key=key, action=hold.action, reason=hold.reason, state="released")

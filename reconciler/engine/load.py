@@ -32,6 +32,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 _KEPT_FILES = 50_000
 _KEPT_FOLDERS = 4_000
+KEPT_BASE = 300  # revisions since the last Ready one that a rollout names
 
 
 @functools.cache
@@ -157,9 +158,22 @@ def _previous(scope: Scope, library: Library) -> None:
         desired = _desired_at(library, revision, scope.cluster)
         if desired is not None:
             scope.previous.update(desired.resources)
+            scope.earlier.update({operation.identity: operation for operation in desired.operations})
     scope.baseline = _baseline(scope, library)
-    ready = _desired_at(library, status.last_ready, scope.cluster) if status.last_ready else None
-    scope.unprotected = ready is not None and not ready.protected
+    scope.unprotected = _unprotected(scope, library)
+
+
+def _unprotected(scope: Scope, library: Library) -> bool:
+    """deletionProtection: false has reached Ready, and nobody has put it back since."""
+    status = scope.status
+    ready = _desired_at(library, status.last_ready, scope.cluster)
+    if ready is None or ready.protected:
+        return False
+    told = [*status.base, *([status.rev] if status.rev is not None else [])]
+    since = told[told.index(status.last_ready) + 1 :] if status.last_ready in told else told
+    removed = library.parent(scope.revision) if scope.input is None else None
+    later = [_desired_at(library, revision, scope.cluster) for revision in (*since, removed)]
+    return not any(desired.protected for desired in later if desired is not None)
 
 
 def base_of(scope: Scope) -> tuple[str, ...]:
@@ -168,19 +182,17 @@ def base_of(scope: Scope) -> tuple[str, ...]:
     if status.rev is None:
         return ()
     settled = status.condition in (Condition.READY, Condition.GONE) or status.last_ready == status.rev
-    return (status.rev,) if settled else (*status.base, status.rev)
+    return (status.rev,) if settled else (*status.base[:1], *status.base[1:][-KEPT_BASE:], status.rev)
 
 
 def _baseline(scope: Scope, library: Library) -> frozenset[str]:
     status = scope.status
-    if status.last_ready is not None and status.last_ready != scope.revision:
+    if status.last_ready is not None:
         before = _desired_at(library, status.last_ready, scope.cluster)
         return before.identities if before is not None else frozenset()
-    if status.last_ready is None:
-        first = status.base[0] if status.base else (status.rev or scope.revision)
-        before = _desired_at(library, library.parent(first), scope.cluster)
-        return before.identities if before is not None else frozenset()
-    return frozenset()
+    first = status.base[0] if status.base else (status.rev or scope.revision)
+    before = _desired_at(library, library.parent(first), scope.cluster)
+    return before.identities if before is not None else frozenset()
 
 
 def _newest_known(scope: Scope, library: Library) -> Desired | None:

@@ -7,6 +7,7 @@ family Unknown: nothing there is made or deleted on its strength.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 
@@ -17,8 +18,9 @@ from reconciler.live.clock import Clock
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.resources.handler import Handler, World
 from schemas.errors import InstantStartError, InvalidInput, RetryLater
-from schemas.resource import Observed, Resource, unknown
+from schemas.resource import Observed, Presence, Resource, unknown
 
+log = logging.getLogger(__name__)
 KubeOf = Callable[[World], KubeCluster]
 
 
@@ -101,6 +103,23 @@ def _look_one(
         return list(handler.look(world, wanted)), None
     except InstantStartError as error:
         return [], error
+    except Exception as error:  # a mistake of ours in one family must not blind the others
+        log.exception("looking at %s of %s broke", "/".join(handler.types), world.cluster)
+        return [], RetryLater(f"looking broke: {error!r}", reason="InternalError")
+
+
+def note_absence(scope: Scope, now: float) -> None:
+    """Since when things are missing that the journal says we made. What was just made may not be shown yet."""
+    missing = scope.memory.missing_since
+    made = scope.status.refs
+    for key in missing.keys() - made.keys():
+        del missing[key]
+    for key in made:
+        seen = scope.observed.get(key)
+        if seen is not None and seen.presence is Presence.ABSENT:
+            missing.setdefault(key, now)
+        elif seen is not None and seen.present:
+            missing.pop(key, None)
 
 
 def _fill_gaps(scope: Scope, handler: Handler, wanted: list[Resource]) -> None:

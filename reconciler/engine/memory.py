@@ -10,12 +10,16 @@ from schemas.journal import ClusterStatus
 from schemas.plan import Plan
 from schemas.resource import Observed
 
+UNREAD = "unread"  # no notes commit has this name
+
 
 @dataclass(kw_only=True)
 class Memory:
     """`tip`: the notes commit that `fold` has read. `absent_looks`: looks in which an op left no trace. `backoff`:
-    refusals in a row per op, `not_before` until when it rests. `looked`: when the newest complete look ended
-    (simulated epoch seconds), `seen` what it saw."""
+    refusals in a row per op, `not_before` until when it rests. `certain`: ops whose newest sending certainly did
+    nothing; `last_sent`: when any other was sent last, as far as this process knows, which began at `born`.
+    `missing_since`: since when something that the journal says we made is not to be seen. `looked`: when the newest
+    complete look ended (simulated epoch seconds), `seen` what it saw."""
 
     cluster: str
     tip: str | None = None
@@ -23,6 +27,10 @@ class Memory:
     absent_looks: dict[str, int] = field(default_factory=dict[str, int])
     backoff: dict[str, int] = field(default_factory=dict[str, int])
     not_before: dict[str, str] = field(default_factory=dict[str, str])
+    certain: set[str] = field(default_factory=set[str])
+    last_sent: dict[str, float] = field(default_factory=dict[str, float])
+    missing_since: dict[str, float] = field(default_factory=dict[str, float])
+    born: float = 0.0
     failed_looks: int = 0
     unseen_since: float | None = None
     looked: float | None = None
@@ -34,3 +42,15 @@ class Memory:
 
     def status(self) -> ClusterStatus:
         return self.fold.status()
+
+    def distrust(self) -> None:
+        """The fold may be ahead of the journal: read it again before anything is built on it."""
+        self.tip = UNREAD
+
+    def forget_ended(self) -> None:
+        """Only open ops need to be remembered."""
+        open_ops = {op for op, record in self.fold.ops.items() if record.phase.open}
+        for kept in (self.absent_looks, self.backoff, self.not_before, self.last_sent):
+            for op in kept.keys() - open_ops:
+                del kept[op]
+        self.certain &= open_ops

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from reconciler.config_repo.errors import UnknownCluster
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine.memory import Memory
 from reconciler.engine.scope import Scope
 from reconciler.journal import fold
 from reconciler.journal.lines import Pen
 from reconciler.live.clock import Clock
+from schemas.journal import ClusterStatus
 
 
 def clusters(repo: ConfigRepo, head: str, memories: dict[str, Memory]) -> list[str]:
@@ -38,10 +40,22 @@ def remember(repo: ConfigRepo, cluster: str, memories: dict[str, Memory]) -> Mem
     return known
 
 
+def revision_at(repo: ConfigRepo, cluster: str, head: str, status: ClusterStatus) -> str:
+    """The commit that last changed the cluster's input. After a force push to a history that never held the cluster,
+    the head that we first saw without it."""
+    try:
+        return repo.revision_of(head, cluster)
+    except UnknownCluster:
+        seen = status.rev
+        known = seen is not None and status.input is None and repo.has_commit(seen) and repo.is_ancestor(seen, head)
+        return seen if seen is not None and known else head
+
+
 def open_scope(repo: ConfigRepo, cluster: str, head: str, memories: dict[str, Memory], clock: Clock) -> Scope:
     memory = remember(repo, cluster, memories)
+    memory.born = memory.born or clock.now().timestamp()
     status = memory.status()
-    revision = repo.revision_of(head, cluster)
+    revision = revision_at(repo, cluster, head, status)
     rewritten = bool(
         status.rev
         and status.rev != revision

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from reconciler.config_repo.records import Order
 from reconciler.engine.scope import Scope
+from reconciler.journal.lines import shorten
 from schemas.journal import Phase
 
+LONGEST = 160  # characters of a subject; keys and digests are shorter
 DOES = ("retry", "resolve", "approve", "release")
 
 
@@ -22,11 +24,12 @@ def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
         if order.ulid in scope.status.orders:
             continue  # its lines were published, only the ref was left
         do, subject, why = str(body.get("do")), str(body.get("subject", "")), str(body.get("why", ""))
-        by = str(body.get("principal") or order.author)
+        by = shorten(str(body.get("principal") or order.author), LONGEST)
         problem = _problem(scope, do, subject, str(body.get("as", "")))
+        do, subject = shorten(do, LONGEST), shorten(subject, LONGEST)
         said = f"{by} orders: {do} {subject}" if problem is None else f"order refused: {problem}"
         done = do if problem is None else f"refused {do}"
-        scope.write("order", said, id=order.ulid, do=done, subject=subject, by=by, why=(problem or why)[:300])
+        scope.write("order", said, id=order.ulid, do=done, subject=subject, by=by, why=shorten(problem or why, 200))
         if problem is None and do == "resolve":
             happened = str(body.get("as"))
             scope.write(
@@ -42,9 +45,9 @@ def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
 
 def _problem(scope: Scope, do: str, subject: str, answer: str) -> str | None:
     if do not in DOES:
-        return f"there is no order {do!r}; known: {', '.join(DOES)}"
-    if not subject:
-        return "an order needs a subject"
+        return f"there is no order {shorten(do, 20)!r}; known: {', '.join(DOES)}"
+    if not subject or len(subject) > LONGEST:
+        return f"an order needs a subject of at most {LONGEST} characters"
     if do != "resolve":
         return None
     op = scope.status.ops.get(subject)

@@ -13,8 +13,9 @@ from reconciler.live.clock import Clock
 from reconciler.plan import once
 from reconciler.plan.make import PlanInput, make
 from schemas.plan import Finding, Refusal, Severity
-from schemas.resource import Source, Stage
+from schemas.resource import Mark, Source, Stage
 
+JOURNAL = "journal"  # the key of the hold on everything that a doubtful journal must not do
 _TOLERANCE = timedelta(seconds=120)  # clocks of two writers may differ a little
 
 
@@ -55,9 +56,12 @@ def doubt(scope: Scope) -> str | None:
     """Why the journal cannot be trusted to know everything of ours, or None. A person confirms with the order
     `release journal`."""
     status = scope.status
-    if "journal" in status.approved:
+    if JOURNAL in status.approved:
         return None
-    ours = [seen for seen in scope.observed.values() if seen.present and seen.ours]
+    held = status.holds.get(JOURNAL)
+    if held is not None and held.state == "held":
+        return held.msg  # what was written since does not make up for what was lost
+    ours = [seen for seen in scope.observed.values() if seen.present and seen.mark in (Mark.OURS, Mark.ADOPTED)]
     young = status.rev is None or (status.roll <= 1 and not status.ops)
     adopts = scope.desired is not None and scope.desired.adopts
     if young and ours and not adopts:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reconciler.config_repo.records import NotesAppend
+from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import stages
 from reconciler.engine.scope import Scope
+from schemas.errors import InstantStartError, RetryLater
 from schemas.journal import StageState
 from schemas.resource import Presence
 
@@ -18,10 +19,14 @@ UNKNOWN_AFTER = 300.0
 def record_stages(scope: Scope) -> None:
     """Write the stages that moved. An Unknown is journalled only when it lasts: a blink makes no pair of lines."""
     known = scope.status.stages
-    for name, now in stages.states(scope).items():
+    # Ready comes last: a revision whose lines so far all say Ready would be green while something is not.
+    for name, now in sorted(stages.states(scope).items(), key=lambda item: item[1].state is StageState.READY):
         before = known.get(name)
         if now.state is StageState.UNKNOWN and not _lasts(scope):
-            continue
+            if before is not None:
+                continue
+            # A rollout tells of every stage from the beginning: what nobody has seen is not Ready.
+            now = stages.State(state=StageState.WAITING, reason=now.reason or "NotSeen", msg=now.msg)
         if not stages.differs(before, now):
             continue
         said = f"{name} {now.state.value}" + (f": {now.reason}" if now.reason else "")
@@ -64,7 +69,7 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope]) -> dict[str, str | None]:
     batch = [_append(scope) for scope in scopes if scope.pen.lines]
     if not batch:
         return {}
-    results = repo.append_notes(batch)
+    results = _append_all(repo, batch)
     rejected: dict[str, str | None] = {}
     for scope in scopes:
         if not scope.pen.lines:
@@ -74,10 +79,26 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope]) -> dict[str, str | None]:
             scope.memory.tip = result.tip
             scope.memory.highest_seq = scope.memory.fold.seq
         else:
-            scope.memory.tip = "rejected"  # forces a new reading
             rejected[scope.cluster] = result.rejected_by
+            scope.give_up(f"the journal was not accepted: {result.rejected_by}")
         scope.pen.lines = []
     return rejected
+
+
+def _append_all(repo: ConfigRepo, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:
+    """All together. If that cannot be, because of what one of them says, each alone."""
+    try:
+        return repo.append_notes(batch)
+    except RetryLater as error:  # it may have arrived or not: nothing counts before it was read again
+        return {item.cluster: _refused(error) for item in batch}
+    except InstantStartError as error:
+        if len(batch) == 1:
+            return {batch[0].cluster: _refused(error)}
+        return {cluster: found for item in batch for cluster, found in _append_all(repo, [item]).items()}
+
+
+def _refused(error: InstantStartError) -> NotesResult:
+    return NotesResult(accepted=False, tip=None, rejected_by=f"{error.reason}: {error.message}")
 
 
 def _append(scope: Scope) -> NotesAppend:

@@ -6,16 +6,21 @@ is sent here: an op that must be sent again is only marked as such.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 
 from reconciler.engine.look import handler_for
 from reconciler.engine.scope import Scope
+from reconciler.journal.lines import serves
 from reconciler.live.clock import Clock
 from reconciler.resources.handler import Handler, Settlement, Verdict
+from schemas.errors import InstantStartError
 from schemas.journal import EffectClass, OpRecord, Phase
+from schemas.plan import Verb
 from schemas.values import JsonObject
 
+log = logging.getLogger(__name__)
 LOOKS = 2  # "absent" counts only when seen so often
 
 
@@ -26,33 +31,55 @@ def resolve(scope: Scope, handlers: Sequence[Handler], clock: Clock) -> None:
     for op in scope.status.open_ops():
         if op.phase is Phase.UNKNOWN:
             continue
-        handler = handler_for(op.key, handlers)
-        settlement = handler.settled(scope.world, op)
+        settlement = _settlement(scope, op, handlers)
         if op.phase is Phase.SUBMITTED:
             _submitted(scope, op, settlement, clock)
         else:
             _unanswered(scope, op, settlement, clock)
 
 
+def _settlement(scope: Scope, op: OpRecord, handlers: Sequence[Handler]) -> Settlement:
+    """What the op's handler reads from the look; that it cannot tell is no answer either way."""
+    assert scope.world is not None
+    try:
+        found = handler_for(op.key, handlers).settled(scope.world, op)
+    except InstantStartError as error:
+        return Settlement(verdict=Verdict.UNREADABLE, reason=error.reason, message=error.message)
+    except Exception:  # a mistake of ours about one op must not stop the others
+        log.exception("what became of %s %s cannot be told", op.call, op.op)
+        return Settlement(verdict=Verdict.UNREADABLE, reason="InternalError")
+    seen = scope.observed.get(op.key)
+    others = op.phase is Phase.REFUSED and op.verb == Verb.CREATE and seen is not None and not seen.ours
+    if others and seen is not None and seen.present and seen.op != op.op:
+        message = f"{seen.name} is there, not from this op"
+        return Settlement(verdict=Verdict.TAKEN, reason="NameTaken", message=message)
+    return found
+
+
 def may_resend(scope: Scope, op: OpRecord, clock: Clock) -> bool:
     """Whether the same op may be sent again in this tick."""
-    age = _age(op, clock)
     until = scope.memory.not_before.get(op.op, op.next)
     if until is not None and clock.now() < datetime.fromisoformat(until):
         return False
-    if op.phase is Phase.REFUSED:
+    if surely_undone(scope, op):
         return True
-    if op.phase is not Phase.INTENT:
+    if op.phase not in (Phase.INTENT, Phase.REFUSED):
         return False
     match op.cls:
         case EffectClass.CONVERGENT:
             return True
         case EffectClass.TOKEN:
-            return age <= token_life(op) or _surely_absent(scope, op, age)
+            return _age(op, clock) <= token_life(op) or surely_absent(scope, op, clock)
         case EffectClass.NAME | EffectClass.TAG:
-            return _surely_absent(scope, op, age)
+            return surely_absent(scope, op, clock)
         case EffectClass.ONCE:
             return False
+
+
+def surely_undone(scope: Scope, op: OpRecord) -> bool:
+    """The newest sending was refused, and nothing was sent since. The line alone does not tell: the op may have been
+    sent again after it, by a process that is no more. Once-only ops have a line for every sending."""
+    return op.phase is Phase.REFUSED and (op.op in scope.memory.certain or op.cls is EffectClass.ONCE)
 
 
 def token_life(op: OpRecord) -> float:
@@ -70,7 +97,8 @@ def _submitted(scope: Scope, op: OpRecord, found: Settlement, clock: Clock) -> N
         case Verdict.SUBJECT_GONE:
             _close(scope, op, Phase.CANCELLED, found)
         case Verdict.ABSENT | Verdict.TAKEN:
-            if _surely_absent(scope, op, _age(op, clock), counting=True):
+            _count_absent(scope, op)
+            if surely_absent(scope, op, clock):
                 gone = Settlement(verdict=Verdict.FAILED, reason="Vanished", message="it was accepted and is gone")
                 _close(scope, op, Phase.FAILED, gone)
         case Verdict.PENDING | Verdict.UNREADABLE:
@@ -91,8 +119,8 @@ def _unanswered(scope: Scope, op: OpRecord, found: Settlement, clock: Clock) -> 
         case Verdict.TAKEN:
             _close(scope, op, Phase.FAILED, found)
         case Verdict.ABSENT:
-            scope.memory.absent_looks[op.op] = scope.memory.absent_looks.get(op.op, 0) + 1
-            if not _still_wanted(scope, op) and _surely_absent(scope, op, age):
+            _count_absent(scope, op)
+            if not _still_wanted(scope, op) and surely_absent(scope, op, clock):
                 why = Settlement(verdict=Verdict.ABSENT, reason="NotWanted", message="it never happened")
                 _close(scope, op, Phase.CANCELLED, why)
         case Verdict.PENDING if op.phase is Phase.INTENT and op.cls is not EffectClass.ONCE and found.ref:
@@ -105,6 +133,9 @@ def _unanswered(scope: Scope, op: OpRecord, found: Settlement, clock: Clock) -> 
     if op.cls is EffectClass.CONVERGENT and not _still_wanted(scope, op):
         why = Settlement(verdict=Verdict.PENDING, reason="NotWanted", message="nobody wants it any more")
         _close(scope, op, Phase.CANCELLED, why)
+    elif op.cls is EffectClass.ONCE and op.phase is Phase.REFUSED and not _still_wanted(scope, op):
+        why = Settlement(verdict=Verdict.ABSENT, reason="NotWanted", message="it never happened")
+        _close(scope, op, Phase.CANCELLED, why)
     elif op.cls is EffectClass.ONCE and op.phase is Phase.INTENT and age > op.deadline:
         _unknown(scope, op)
 
@@ -113,23 +144,29 @@ def _fulfilled(scope: Scope, op: OpRecord) -> bool:
     """A convergent wish has come true when the plan no longer asks for it."""
     if scope.plan is None:
         return False
-    return not set(op.actions) & {action.digest for action in scope.plan.actions}
+    return not any(serves(op, action.digest) for action in scope.plan.actions)
 
 
 def _still_wanted(scope: Scope, op: OpRecord) -> bool:
     if scope.plan is None:
         return True  # nobody can tell: keep it
-    return any(action.key == op.key and action.verb.value == op.verb for action in scope.plan.actions) or bool(
-        set(op.actions) & {action.digest for action in scope.plan.actions}
+    return any(
+        (action.key == op.key and action.verb.value == op.verb) or serves(op, action.digest)
+        for action in scope.plan.actions
     )
 
 
-def _surely_absent(scope: Scope, op: OpRecord, age: float, *, counting: bool = False) -> bool:
-    """Absent after the settle time and in enough looks."""
+def surely_absent(scope: Scope, op: OpRecord, clock: Clock) -> bool:
+    """Absent in enough looks, and after the settle time since the op can have been sent last: as far as this process
+    knows, and not before it began, because another one may have sent it."""
+    memory = scope.memory
+    sent = max(datetime.fromisoformat(op.at).timestamp(), memory.last_sent.get(op.op, memory.born))
+    return clock.now().timestamp() - sent >= op.settle and memory.absent_looks.get(op.op, 0) >= LOOKS
+
+
+def _count_absent(scope: Scope, op: OpRecord) -> None:
     looks = scope.memory.absent_looks
-    if counting:
-        looks[op.op] = looks.get(op.op, 0) + 1
-    return age >= op.settle and looks.get(op.op, 0) >= LOOKS
+    looks[op.op] = looks.get(op.op, 0) + 1
 
 
 def _close(scope: Scope, op: OpRecord, phase: Phase, found: Settlement) -> None:

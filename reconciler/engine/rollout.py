@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from reconciler.engine.load import base_of
+from reconciler.engine.planning import JOURNAL
 from reconciler.engine.scope import Scope
 from reconciler.plan import once
+from schemas.journal import Hold
 from schemas.plan import Plan
 from schemas.values import JsonObject
 
@@ -16,9 +18,11 @@ def open_rollout(scope: Scope, writer: str) -> None:
         return
     carried = status.open_ops()
     base = base_of(scope)
-    done = once.done(scope.desired.operations, status) if scope.desired is not None else dict(status.done)
-    live_digests = {action.digest for action in scope.plan.actions} if scope.plan is not None else set[str]()
-    approved = tuple(text for text in status.approved if text in live_digests or text == "journal")
+    if scope.desired is not None:
+        done = once.done(scope.desired.operations, status)
+    else:  # no document can be read: what had its turn must not be forgotten
+        done = {**status.done, **once.done(scope.earlier.values(), status)}
+    approved, holds = _words(scope)
     kinds = sorted({*status.kinds, *(r.type for r in (scope.desired.resources.values() if scope.desired else ()))})
     if status.rev is not None:
         scope.write(
@@ -40,12 +44,24 @@ def open_rollout(scope: Scope, writer: str) -> None:
         plan=summary(scope.plan, len(scope.held)),
         open=[op.model_dump_compact() for op in carried],
         done=done,
-        holds=[],
+        holds=[hold.model_dump(mode="json", exclude_defaults=True) for hold in holds],
         kinds=kinds,
         ready=status.last_ready,
-        approved=list(approved),
+        approved=approved,
         refs=status.refs,
     )
+
+
+def _words(scope: Scope) -> tuple[list[str], list[Hold]]:
+    """Approvals and holds that go on: those of actions that are still planned, or may be again once they can be
+    seen."""
+    status, plan = scope.status, scope.plan
+    if plan is None or plan.unknown:
+        return list(status.approved), [hold for hold in status.holds.values() if hold.state == "held"]
+    planned = {action.digest for action in plan.actions}
+    approved = [text for text in status.approved if text in planned or text == JOURNAL]
+    held = [h for k, h in status.holds.items() if h.state == "held" and (h.action in scope.held or k == JOURNAL)]
+    return approved, held
 
 
 def summary(plan: Plan | None, held: int) -> JsonObject | None:

@@ -14,13 +14,16 @@ from reconciler.desired.build import Desired
 from reconciler.engine.memory import Memory
 from reconciler.journal.lines import Pen
 from reconciler.plan.gates import Fleet, Held, Limits
-from reconciler.plan.once import Due
+from reconciler.plan.once import Due, Operation
 from reconciler.resources.handler import World
 from schemas.documents.records import LoadedCluster
 from schemas.errors import InstantStartError
 from schemas.journal import ClusterStatus
 from schemas.plan import Plan
 from schemas.resource import Observed, Resource
+from schemas.secrets import mask_secrets
+
+_TOLD = frozenset({"msg", "why", "subject", "by", "do"})
 
 
 @dataclass(kw_only=True)
@@ -40,6 +43,7 @@ class Scope:
     baseline: frozenset[str] = frozenset()
     account: str = ""
     region: str = ""
+    earlier: dict[str, Operation] = field(default_factory=dict[str, Operation])
     unprotected: bool = False
     limits: Limits = field(default_factory=Limits)
     hold_counts: bool = False
@@ -51,6 +55,8 @@ class Scope:
     plan: Plan | None = None
     fleet: Fleet = field(default_factory=Fleet)
     held: dict[str, Held] = field(default_factory=dict[str, Held])
+    undrafted: dict[str, InstantStartError] = field(default_factory=dict[str, InstantStartError])
+    problem: str | None = None
     sent: int = 0
     moved: bool = False
 
@@ -60,11 +66,19 @@ class Scope:
         return self.memory.fold.status()
 
     def write(self, t: str, say: str, *, revision: str | None = None, **fields: Any) -> Mapping[str, Any]:
-        """Add a line to this tick's lines and take it into the fold at once."""
-        line = self.pen.write(revision or self.revision, t, say, **fields)
+        """Add a line to this tick's lines and take it into the fold at once. What others said (an error, a person's
+        why) may hold what looks like a secret; it never gets into a note."""
+        told = {k: mask_secrets(v) if k in _TOLD and isinstance(v, str) else v for k, v in fields.items()}
+        line = self.pen.write(revision or self.revision, t, mask_secrets(say), **told)
         self.memory.fold.feed(self.pen.lines[-1][1])
         self.moved = True
         return line
+
+    def give_up(self, why: str) -> None:
+        """Nothing of this tick is written or sent for this cluster; its journal is read again."""
+        self.problem = why
+        self.pen.lines = []
+        self.memory.distrust()
 
     def resource(self, key: str) -> Resource | None:
         """A resource wanted now, or wanted before."""

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from reconciler.desired.names import type_of
 from reconciler.engine.scope import Scope
+from reconciler.journal.lines import serves
 from reconciler.plan.once import retried
 from reconciler.plan.registry import rule_for
+from schemas.errors import RetryLater
 from schemas.journal import OpRecord, Phase, StageState, StageStatus
 from schemas.plan import Action
 from schemas.resource import STAGES, Health, Observed, Presence, Resource, Stage
@@ -40,13 +42,24 @@ def states(scope: Scope) -> dict[str, State]:
     wanted = dict(scope.desired.resources) if scope.desired is not None else {}
     everything = {**scope.previous, **wanted} if scope.desired is None else wanted
     known = scope.status.stages
+    unseen = [r for r in scope.previous.values() if r.key not in everything and _is_unseen(scope, r)]
+    if scope.desired is None and scope.blind is not None and not scope.plan.unknown:
+        # Nothing is known to be wanted of what could not be looked at, and yet something may be left there.
+        found[Stage.VALIDATE.value] = State(state=StageState.UNKNOWN, reason=scope.blind.reason)
     for stage in STAGES[1:]:
-        resources = [r for r in everything.values() if r.stage is stage]
+        resources = [r for r in (*everything.values(), *unseen) if r.stage is stage]
         actions = [a for a in scope.plan.actions if a.stage is stage]
         # A stage that once was told of ends as Ready too, when the last thing in it is gone.
         if resources or actions or stage.value in known:
             found[stage.value] = _stage(scope, stage, resources, actions)
     return found
+
+
+def _is_unseen(scope: Scope, resource: Resource) -> bool:
+    """Wanted before and not any more, and nobody can tell whether it is still there."""
+    seen = scope.observed.get(resource.key)
+    ours = not resource.reference and not rule_for(resource.type).once
+    return ours and seen is not None and seen.presence is Presence.UNKNOWN
 
 
 def _validate(scope: Scope) -> State:
@@ -81,7 +94,6 @@ def _refusals(scope: Scope, stage: Stage) -> Iterable[State]:
 
 
 def _ops(scope: Scope, stage: Stage, actions: Sequence[Action]) -> Iterable[State]:
-    digests = {action.digest for action in actions}
     for op in scope.status.ops.values():
         if not _belongs(scope, op, stage):
             continue
@@ -89,7 +101,7 @@ def _ops(scope: Scope, stage: Stage, actions: Sequence[Action]) -> Iterable[Stat
         failed = op.phase is Phase.FAILED and not retried(op, scope.status.retries, stage.value)
         if op.phase is Phase.UNKNOWN:
             yield State(state=StageState.FAILED, reason="OutcomeUnknown", msg=f"{text}: resolve {op.op}")
-        elif failed and (digests & set(op.actions) or op.cls.value == "once"):
+        elif failed and (any(serves(op, action.digest) for action in actions) or op.cls.value == "once"):
             yield State(state=StageState.FAILED, reason=op.reason or "Failed", msg=f"{text}: {op.msg or ''}")
         elif op.phase is Phase.REFUSED:
             yield State(state=StageState.PROGRESSING, reason=op.reason or "Refused", msg=f"{text}: {op.msg or ''}")
@@ -101,6 +113,11 @@ def _of_action(scope: Scope, action: Action) -> State:
     held = scope.held.get(action.digest)
     if held is not None:
         return State(state=StageState.WAITING, reason=held.reason, msg=f"{action.key}: {held.message}")
+    undrafted = scope.undrafted.get(action.digest)
+    if undrafted is not None:
+        stops = not isinstance(undrafted, RetryLater)
+        state = StageState.FAILED if stops else StageState.PROGRESSING
+        return State(state=state, reason=undrafted.reason, msg=f"{action.key}: {undrafted.message}")
     missing = [need for need in action.needs if not _met(action, scope.observed.get(need))]
     if missing:
         what = missing[0]

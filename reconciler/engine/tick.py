@@ -5,15 +5,18 @@ Nothing blocks and nothing is kept that the journal does not have. A tick in whi
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from ulid import ULID
 
+from reconciler.config_repo.records import Order
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import act, gate, look, orders, planning, record, resolve, rollout, workloads
 from reconciler.engine import load as loading
@@ -31,11 +34,14 @@ from schemas.errors import InstantStartError, InvalidInput
 from schemas.resource import Observed
 
 FAMILIES = 16
+AFTER_PROBLEM = 5.0  # seconds before a cluster that could not be worked on is tried again
+log = logging.getLogger(__name__)
 
 
 @dataclass(kw_only=True)
 class Result:
-    """What a tick did. `wake`: seconds until the next one is worth while; `problem`: why it could do nothing."""
+    """What a tick did. `wake`: seconds until the next one is worth while; `problem`: why it could do nothing;
+    `problems`: clusters that could not be worked on, and why."""
 
     head: str | None = None
     clusters: list[str] = field(default_factory=list[str])
@@ -43,6 +49,7 @@ class Result:
     lines: int = 0
     wake: float = 60.0
     problem: str | None = None
+    problems: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class Engine:
@@ -90,7 +97,14 @@ class Engine:
             if head is None:
                 text = f"no commits on branch {self.repo.branch} yet: make one, or run instantstart init"
                 return Result(problem=text, wake=self.poll)
-            return self._tick(head, None if only is None else set(only))
+            try:
+                return self._tick(head, None if only is None else set(only))
+            except InstantStartError as error:
+                self._distrust()
+                return Result(head=head, problem=f"{error.reason}: {error.message}", wake=self.poll)
+            except BaseException:
+                self._distrust()
+                raise
 
     def observe(self, cluster: str) -> Scope:
         """Look and plan without writing or sending anything: what `plan` and `status` show."""
@@ -120,42 +134,97 @@ class Engine:
     def _tick(self, head: str, only: set[str] | None) -> Result:
         given = self.repo.orders()
         ordered = {str(order.body.get("cluster")) for order in given if order.problem is None}
-        names = [
-            name
-            for name in opening.clusters(self.repo, head, self.memories)
-            if (only is None or name in only) and self._is_due(name, head, name in ordered)
-        ]
-        scopes = [opening.open_scope(self.repo, name, head, self.memories, self.clock) for name in names]
-        scopes = [scope for scope in scopes if scope.status.broken is None]
-        list(self.pool.map(self._see, scopes))
-
+        known = [n for n in opening.clusters(self.repo, head, self.memories) if only is None or n in only]
+        names = [name for name in known if self._is_due(name, head, name in ordered)]
         result = Result(head=head, clusters=names)
+        everyone = self._open(names, head, result)
+        list(self.pool.map(self._try_to_see, _well(everyone)))
+        scopes = _well(everyone)
         taken: dict[str, list[str]] = {}
         drafts: dict[str, list[act.Draft]] = {}
         for scope in scopes:
-            self._decide(scope, scopes)
-            taken[scope.cluster] = orders.take(scope, given)
-            gate.gate(scope, scope.fleet)
-            resolve.resolve(scope, self.handlers, self.clock)
-            gate.record_holds(scope)
-            drafts[scope.cluster] = act.draft(scope, self.handlers, self.clock, self.new_op)
-            record.record_stages(scope)
-        result.lines += sum(len(scope.pen.lines) for scope in scopes)
-        rejected = record.publish(self.repo, scopes)
-        alive = [scope for scope in scopes if scope.cluster not in rejected]
+            self._try(scope, self._write, scope, scopes, given, taken, drafts)
+        result.lines += self._publish(_well(scopes))
+        alive = _well(scopes)
         done = [ulid for scope in alive for ulid in taken[scope.cluster]]
         if done:
-            self.repo.remove_orders(done)
+            self._remove_orders(done)
 
         result.sent = self._act(alive, drafts)
-        result.lines += sum(len(scope.pen.lines) for scope in alive)
-        record.publish(self.repo, alive)
-        for scope in scopes:
+        result.lines += self._publish(_well(alive))
+        for scope in everyone:
             scope.memory.head = head
-            pause = next_wake(scope, self.clock, self.poll) if scope.cluster not in rejected else 1.0
-            scope.memory.wake = self.clock.now().timestamp() + pause
-        result.wake = self._soonest()
+            scope.memory.forget_ended()
+            scope.memory.wake = self.clock.now().timestamp() + self._pause(scope)
+        result.problems |= {scope.cluster: scope.problem for scope in everyone if scope.problem is not None}
+        result.wake = self._soonest(known)
         return result
+
+    def _open(self, names: Iterable[str], head: str, result: Result) -> list[Scope]:
+        scopes: list[Scope] = []
+        for name in names:
+            try:
+                scope = opening.open_scope(self.repo, name, head, self.memories, self.clock)
+            except InstantStartError as error:
+                result.problems[name] = f"{error.reason}: {error.message}"
+                if name in self.memories:
+                    self.memories[name].wake = self.clock.now().timestamp() + AFTER_PROBLEM
+                continue
+            if scope.status.broken is not None:
+                scope.problem = f"the journal is broken: {scope.status.broken}"
+            scopes.append(scope)
+        return scopes
+
+    def _write(
+        self,
+        scope: Scope,
+        scopes: Sequence[Scope],
+        given: Sequence[Order],
+        taken: dict[str, list[str]],
+        drafts: dict[str, list[act.Draft]],
+    ) -> None:
+        """Everything that is decided and written about one cluster before anything is sent."""
+        self._decide(scope, scopes)
+        taken[scope.cluster] = orders.take(scope, given)
+        gate.gate(scope, scope.fleet)
+        resolve.resolve(scope, self.handlers, self.clock)
+        gate.record_holds(scope)
+        drafts[scope.cluster] = act.draft(scope, self.handlers, self.clock, self.new_op)
+        record.record_stages(scope)
+
+    def _try(self, scope: Scope, step: Callable[..., None], *args: Any) -> None:
+        """A cluster that cannot be worked on is left alone in this tick; the others go on."""
+        try:
+            step(*args)
+        except InstantStartError as error:
+            scope.give_up(f"{error.reason}: {error.message}")
+        except Exception as error:
+            log.exception("a tick of %s broke", scope.cluster)
+            scope.give_up(f"InternalError: {error!r}")
+
+    def _publish(self, scopes: Sequence[Scope]) -> int:
+        """Returns how many lines are on the remote now."""
+        count = {scope.cluster: len(scope.pen.lines) for scope in scopes}
+        rejected = record.publish(self.repo, scopes)
+        return sum(number for cluster, number in count.items() if cluster not in rejected)
+
+    def _remove_orders(self, ulids: Sequence[str]) -> None:
+        try:
+            self.repo.remove_orders(ulids)
+        except InstantStartError as error:  # their lines are published: they are known when they are met again
+            log.warning("orders that were taken could not be removed: %s", error.message)
+
+    def _distrust(self) -> None:
+        for memory in self.memories.values():
+            memory.distrust()
+
+    def _pause(self, scope: Scope) -> float:
+        if scope.problem is None:
+            return next_wake(scope, self.clock, self.poll)
+        return self.poll if scope.status.broken is not None else AFTER_PROBLEM
+
+    def _try_to_see(self, scope: Scope) -> None:
+        self._try(scope, self._see, scope)
 
     def _see(self, scope: Scope) -> None:
         """Load, look and plan one cluster."""
@@ -170,6 +239,7 @@ class Engine:
         if scope.world is not None:
             scope.world.role_made_at = lambda arn: _role_made_at(scope, arn)
         look.look(scope, self.handlers, self._families)
+        look.note_absence(scope, self.clock.now().timestamp())
         record.note_blindness(scope, self.clock.now().timestamp())
         planning.plan(scope, self.clock)
         workloads.see_work(scope)
@@ -178,9 +248,11 @@ class Engine:
 
     def _decide(self, scope: Scope, scopes: Sequence[Scope]) -> None:
         """Gate, and open the rollout with what the gate said."""
-        same = [s for s in scopes if s.revision == scope.revision and s.plan is not None]
-        plans = {s.cluster: s.plan for s in same if s.plan is not None}
-        seen: dict[str, dict[str, Observed]] = {s.cluster: s.observed for s in same}
+        # Clusters that are not due now count with what was planned for them last.
+        others = [m for m in self.memories.values() if m.plan is not None and m.plan.revision == scope.revision]
+        plans = {m.cluster: m.plan for m in others if m.plan is not None}
+        seen: dict[str, dict[str, Observed]] = {m.cluster: m.seen for m in others}
+        seen.update({s.cluster: s.observed for s in scopes if s.cluster in plans})
         gate.gate(scope, fleet_of(plans, seen))
         rollout.open_rollout(scope, self.writer)
         scope.held.clear()
@@ -196,22 +268,31 @@ class Engine:
         sent = 0
         whose, what = [scope for scope, _ in jobs], [items for _, items in jobs]
         for scope, answers in zip(whose, self.pool.map(act.send, whose, what), strict=True):
-            for item, answer in answers:
-                sent += answer is not None
-                act.record(scope, item, answer, self.clock)
+            sent += sum(answer is not None for _, answer in answers)
             scope.sent += len(answers)
+            for item, answer in answers:
+                if scope.problem is None:
+                    self._try(scope, act.record, scope, item, answer, self.clock)
         return sent
 
     def _is_due(self, name: str, head: str, ordered: bool) -> bool:
         memory = self.memories.get(name)
         if memory is None or ordered or self.clock.now().timestamp() >= memory.wake:
             return True
-        return memory.head != head and self.repo.revision_of(head, name) != memory.status().rev
+        if memory.head == head:
+            return False
+        status = memory.status()
+        return opening.revision_at(self.repo, name, head, status) != status.rev
 
-    def _soonest(self) -> float:
+    def _soonest(self, names: Iterable[str]) -> float:
+        """Seconds until one of these clusters is due."""
         now = self.clock.now().timestamp()
-        wakes = [memory.wake - now for memory in self.memories.values() if not memory.status().gone]
+        wakes = [self.memories[name].wake - now for name in names if name in self.memories]
         return max(0.0, min([self.poll, *wakes]))
+
+
+def _well(scopes: Iterable[Scope]) -> list[Scope]:
+    return [scope for scope in scopes if scope.problem is None]
 
 
 def _role_made_at(scope: Scope, arn: str) -> float | None:

@@ -30,7 +30,7 @@ from schemas.journal import (
     StageStatus,
 )
 
-_NOT_OF_OP = {"say", "v", "seq", "roll", "t"}
+_AGAIN = (Phase.INTENT, Phase.REFUSED)  # after these the same op may be announced once more
 
 
 def fold(cluster: str, notes: Mapping[str, bytes]) -> ClusterStatus:
@@ -66,6 +66,9 @@ def read(cluster: str, texts: Iterable[str]) -> Fold:
     order = sorted(by_seq)
     start = _newest_rollout(order, by_seq)
     state.seq = order[start] - 1 if order else 0
+    # Orders are folded once for ever, so those before the newest rollout count too.
+    before = (by_seq[seq][1] for seq in order[:start])
+    state.orders = [line.id for line in before if isinstance(line, OrderLine) and line.id is not None]
     for seq in order[start:]:
         state.take(by_seq[seq][1], seq)
     return state
@@ -174,7 +177,7 @@ class Fold:
         fields = line.model_dump(
             mode="python", by_alias=True, exclude_none=True, exclude={"say", "v", "seq", "roll", "t"}
         )
-        if line.phase is Phase.INTENT:
+        if line.phase is Phase.INTENT and (known is None or known.phase in _AGAIN):
             self.ops[line.op] = OpRecord.model_validate({**fields, "seq": line.seq})
             return
         if known is None:

@@ -7,7 +7,7 @@ line that would be too long loses its longest free text, never a fact; one that 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -19,6 +19,7 @@ _HEAD = ("at", "say", "v", "seq", "roll", "t")
 _FREE_TEXT = ("msg", "detail", "why", "say")
 _SAY = 120
 _MSG = 500
+_DIGESTS = 1300  # bytes of an op's line for the digests of its actions
 
 
 class BrokenLine(ValueError):
@@ -79,6 +80,18 @@ def record_of(intent: dict[str, Any]) -> OpRecord:
     """The op record that an intent line begins."""
     known = {key: value for key, value in intent.items() if key not in ("say", "v", "seq", "roll", "t")}
     return OpRecord.model_validate(known)
+
+
+def abbreviated(digests: Sequence[str]) -> list[str]:
+    """Action digests as an op's line keeps them: whole, or, where one call serves so many that they would not fit,
+    their beginnings. They only tell an action of the same plan from the others: see `serves`."""
+    length = max(6, min(64, _DIGESTS // max(len(digests), 1) - 3))
+    return [text[:length] for text in digests]
+
+
+def serves(op: OpRecord, digest: str) -> bool:
+    """Whether the op was sent for the action with this digest."""
+    return any(digest.startswith(text) for text in op.actions)
 
 
 def shorten(text: str, limit: int) -> str:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from schemas.journal import ClusterStatus, EffectClass, OpRecord, Phase
+from schemas.resource import Stage
 
 # Reasons with which an op is cancelled that never left.
+_UNDONE = (Phase.FAILED.value, Phase.CANCELLED.value)
 UNSENT = frozenset({"LaneBusy", "GuardFailed", "GuardUnreadable", "Outdated"})
 
 
@@ -55,9 +57,8 @@ def due(
     late: list[str] = []
     taken = started(status)
     for operation in operations:
-        if operation.identity in baseline:
-            continue
-        left = [key for key in operation.keys if key not in taken and operation.done_id(key) not in status.done]
+        had = operation.identity in baseline
+        left = [key for key in operation.keys if key not in taken and _is_left(operation, key, status, had)]
         if not left:
             continue
         if now >= operation.expires:
@@ -69,12 +70,29 @@ def due(
 
 def started(status: ClusterStatus) -> frozenset[str]:
     """Keys of once-only ops that this journal knows, unless a person ordered a retry since."""
-    return frozenset(op.key for op in status.ops.values() if op.cls.value == "once" and not retried(op, status.retries))
+    return frozenset(op.key for op in status.ops.values() if _had_its_turn(op) and not _again(op, status.retries))
+
+
+def _is_left(operation: Operation, key: str, status: ClusterStatus, had: bool) -> bool:
+    """`had`: the operation as a whole had its turn. A person's retry since then gives it another one."""
+    before = status.done.get(operation.done_id(key))
+    if before is None and not had:
+        return True
+    whole = (f"Operation/{operation.name}", Stage.OPERATIONS.value)
+    return key in status.retries or (before in _UNDONE and any(subject in status.retries for subject in whole))
 
 
 def _had_its_turn(op: OpRecord) -> bool:
-    """An op that was cancelled before it was sent may have its turn yet."""
-    return op.cls is EffectClass.ONCE and not (op.phase is Phase.CANCELLED and op.reason in UNSENT)
+    """An op that was cancelled before it was sent, or refused so far, may have its turn yet."""
+    unsent = op.phase is Phase.REFUSED or (op.phase is Phase.CANCELLED and op.reason in UNSENT)
+    return op.cls is EffectClass.ONCE and not unsent
+
+
+def _again(op: OpRecord, retries: Mapping[str, int]) -> bool:
+    """A retry of one op or node repeats it whatever came of it; one of a whole Operation or of the stage means what
+    did not happen."""
+    named = any(retries.get(subject, 0) > op.seq for subject in (op.op, op.key))
+    return named or (op.phase.value in _UNDONE and retried(op, retries, Stage.OPERATIONS.value))
 
 
 def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
@@ -84,7 +102,11 @@ def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
 
 def done(operations: Iterable[Operation], status: ClusterStatus) -> dict[str, str]:
     """What a new rollout must remember of the operations whose documents still stand: done id → phase."""
-    ended = {op.key: op.phase.value for op in status.ops.values() if _had_its_turn(op) and not op.phase.open}
+    ended = {
+        op.key: op.phase.value
+        for op in status.ops.values()
+        if _had_its_turn(op) and not op.phase.open and not _again(op, status.retries)
+    }
     found: dict[str, str] = {}
     for operation in operations:
         for key in operation.keys:
