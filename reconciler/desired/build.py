@@ -11,10 +11,10 @@ from reconciler.desired.names import Names
 from reconciler.desired.network import network
 from reconciler.desired.operations import identity, once, operations
 from reconciler.desired.storage import buckets, storage
-from reconciler.plan.once import Operation
 from schemas.documents.cluster import Cluster
 from schemas.documents.instance_group import InstanceGroup
 from schemas.documents.records import Document, LoadedCluster
+from schemas.once import Operation
 from schemas.resource import Resource
 
 

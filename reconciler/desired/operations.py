@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reconciler.desired.names import Names
-from reconciler.plan.once import Operation as Once
 from schemas.documents.operation import Operation
 from schemas.documents.records import Document
+from schemas.once import Operation as Once
 from schemas.resource import Resource, Stage
 
 

@@ -79,4 +79,5 @@ def _say(scope: Scope) -> str:
         return f"cannot plan {scope.revision[:7]}"
     counts = [f"{number} to {verb}" for verb, number in scope.plan.counts().items() if number]
     refused = [f"{len(scope.plan.refusals)} refused"] if scope.plan.refusals else []
-    return f"apply {scope.revision[:7]}: {', '.join([*counts, *refused]) or 'nothing to change'}"
+    rewritten = ", history was rewritten" if scope.rewritten else ""
+    return f"apply {scope.revision[:7]}: {', '.join([*counts, *refused]) or 'nothing to change'}{rewritten}"

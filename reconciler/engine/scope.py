@@ -14,11 +14,12 @@ from reconciler.desired.build import Desired
 from reconciler.engine.memory import Memory
 from reconciler.journal.lines import Pen
 from reconciler.plan.gates import Fleet, Held, Limits
-from reconciler.plan.once import Due, Operation
+from reconciler.plan.once import Due
 from reconciler.resources.handler import World
 from schemas.documents.records import LoadedCluster
 from schemas.errors import InstantStartError
 from schemas.journal import ClusterStatus
+from schemas.once import Operation
 from schemas.plan import Plan
 from schemas.resource import Observed, Resource
 from schemas.secrets import mask_secrets

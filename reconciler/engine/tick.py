@@ -111,17 +111,15 @@ class Engine:
         head = self.repo.head()
         if head is None:
             raise InvalidInput(f"no commits on branch {self.repo.branch} yet", reason="NoCommits")
-        scope = opening.open_scope(self.repo, cluster, head, self.memories, self.clock)
-        self._see(scope)
-        gate.gate(scope, fleet_of({cluster: scope.plan} if scope.plan else {}, {cluster: scope.observed}))
-        return scope
+        return self.observe_at(cluster, head)
 
     def observe_at(self, cluster: str, revision: str) -> Scope:
         """As `observe`, for what another revision wants."""
-        scope = opening.open_scope(self.repo, cluster, revision, self.memories, self.clock)
-        self._see(scope)
-        gate.gate(scope, fleet_of({cluster: scope.plan} if scope.plan else {}, {cluster: scope.observed}))
-        return scope
+        with self._lock:  # a tick and a look share what is remembered of a cluster
+            scope = opening.open_scope(self.repo, cluster, revision, self.memories, self.clock)
+            self._see(scope)
+            gate.gate(scope, fleet_of({cluster: scope.plan} if scope.plan else {}, {cluster: scope.observed}))
+            return scope
 
     def close(self) -> None:
         self._families.shutdown(wait=True)
@@ -253,7 +251,8 @@ class Engine:
         plans = {m.cluster: m.plan for m in others if m.plan is not None}
         seen: dict[str, dict[str, Observed]] = {m.cluster: m.seen for m in others}
         seen.update({s.cluster: s.observed for s in scopes if s.cluster in plans})
-        gate.gate(scope, fleet_of(plans, seen))
+        new = frozenset(m.cluster for m in others if m.status().last_ready is None)
+        gate.gate(scope, fleet_of(plans, seen, new))
         rollout.open_rollout(scope, self.writer)
         scope.held.clear()
 

@@ -7,7 +7,7 @@ trusted let nothing pass, approved or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from schemas.plan import Action, Cost, Plan, Verb
@@ -133,16 +133,26 @@ def _prune_guard(action: Action, given: GateInput) -> Held | None:
     """By identity and share, not by number: a renamed everything must not pass as many small steps."""
     if action.verb not in REMOVALS or (given.folder_gone and given.unprotected):
         return None
-    deletes = sum(1 for a in given.plan.actions if a.verb in REMOVALS)
-    ours = sum(1 for seen in given.observed.values() if seen.present and seen.ours)
-    share = deletes / max(ours, 1)
-    if share <= given.limits.prune_share and deletes <= given.limits.prune_deletes:
-        return None
-    return Held(
-        reason="PruneGuard",
-        message=f"this plan deletes {deletes} of {ours} live resources ({share:.0%})",
-        way="approve each delete, or split the change",
-    )
+    for what, deletes, ours in _shares(action, given):
+        share = deletes / max(ours, 1)
+        if share > given.limits.prune_share or deletes > given.limits.prune_deletes:
+            return Held(
+                reason="PruneGuard",
+                message=f"this plan deletes {deletes} of {ours} live {what} ({share:.0%})",
+                way="approve each delete, or split the change",
+            )
+    return None
+
+
+def _shares(action: Action, given: GateInput) -> Iterator[tuple[str, int, int]]:
+    """(of what, deleted, live and ours): of everything, and of the action's own type where more than one goes. All
+    groups of a cluster are a small part of its resources, and yet everything that matters."""
+    going = [a for a in given.plan.actions if a.verb in REMOVALS]
+    ours = [seen for seen in given.observed.values() if seen.present and seen.ours]
+    yield "resources", len(going), len(ours)
+    alike = sum(1 for a in going if a.type == action.type)
+    if alike > 1:
+        yield action.type, alike, sum(1 for seen in ours if seen.type == action.type)
 
 
 def _blast_radius(action: Action, given: GateInput) -> Held | None:
@@ -164,10 +174,15 @@ def _blast_radius(action: Action, given: GateInput) -> Held | None:
     return Held(reason="BlastRadius", message=text, way="approve, or split the change")
 
 
-def fleet_of(plans: Mapping[str, Plan], observed: Mapping[str, Mapping[str, Observed]]) -> Fleet:
-    """Summed over the clusters whose revision is the same commit."""
+def fleet_of(
+    plans: Mapping[str, Plan],
+    observed: Mapping[str, Mapping[str, Observed]],
+    new: frozenset[str] = frozenset(),
+) -> Fleet:
+    """Summed over the clusters whose revision is the same commit. `new` clusters were never Ready: building them
+    changes nothing that anybody relies on."""
     return Fleet(
-        clusters=sum(1 for plan in plans.values() if plan.actions),
+        clusters=sum(1 for cluster, plan in plans.items() if plan.actions and cluster not in new),
         deletes=sum(1 for plan in plans.values() for a in plan.actions if a.verb in REMOVALS),
         nodes=sum(
             _nodes_taken(action, observed.get(cluster, {}).get(action.key))

@@ -11,29 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from schemas.journal import ClusterStatus, EffectClass, OpRecord, Phase
+from schemas.once import Operation
 from schemas.resource import Stage
 
 # Reasons with which an op is cancelled that never left.
 _UNDONE = (Phase.FAILED.value, Phase.CANCELLED.value)
 UNSENT = frozenset({"LaneBusy", "GuardFailed", "GuardUnreadable", "Outdated"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Operation:
-    """One Operation document: its identity `<kind>/<name>@<digest>`, the resource keys it asks for, its end."""
-
-    name: str
-    digest: str
-    keys: tuple[str, ...]
-    expires: datetime
-
-    @property
-    def identity(self) -> str:
-        return f"Operation/{self.name}@{self.digest}"
-
-    def done_id(self, key: str) -> str:
-        """Under which a rollout remembers that this key had its turn."""
-        return f"{key}@{self.digest}"
 
 
 @dataclass(frozen=True, kw_only=True)

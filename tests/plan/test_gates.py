@@ -97,6 +97,17 @@ def test_the_prune_guard_counts_identities_not_numbers() -> None:
     assert decide(deletes[0], given(deletes[0], *creates, observed=live)) is None
 
 
+def test_all_groups_are_everything_that_matters_however_many_other_resources_there_are() -> None:
+    """B12: of the whole cluster it is a small share, of its groups it is all."""
+    deletes = tuple(action(Verb.DELETE, name) for name in "ab")
+    groups = tuple(there(name) for name in "ab")
+    rest = tuple(replace(there(str(n)), key=f"ec2.Subnet/prod/{n}", type="ec2.Subnet", name=str(n)) for n in range(40))
+    found = decide(deletes[0], given(*deletes, observed=(*groups, *rest)))
+    assert found is not None
+    assert "2 of 2 live hyperpod.InstanceGroup" in found.message
+    assert decide(deletes[0], given(deletes[0], observed=(*groups, *rest))) is None
+
+
 def test_b13_a_wanted_removal_has_a_clear_way() -> None:
     """B13: the last object may go when a person says so, by digest."""
     last = action(Verb.DELETE)
@@ -115,3 +126,4 @@ def test_fleet_sums_over_clusters() -> None:
     }
     seen = {name: {there().key: there()} for name in plans}
     assert fleet_of(plans, seen) == Fleet(clusters=2, deletes=1, nodes=2 + 4 + 1)
+    assert fleet_of(plans, seen, frozenset({"a"})).clusters == 1, "a cluster that was never Ready changes nothing"

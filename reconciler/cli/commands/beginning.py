@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from reconciler.cli import output
-from reconciler.config_repo.person import person
 from reconciler.cli.sample import read_sample
 from reconciler.cli.setup import AsJson, setup_of
 from reconciler.cli.work_tree import new_repository
+from reconciler.config_repo.person import person
 from reconciler.config_repo.setup import git_setup
 from schemas import export
 from schemas.errors import InvalidInput

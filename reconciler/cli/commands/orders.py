@@ -9,8 +9,8 @@ import typer
 from ulid import ULID
 
 from reconciler.cli import output, subjects
-from reconciler.config_repo.person import person
 from reconciler.cli.setup import AsJson, ClusterArgument, Setup, Why, head_of, must_know, setup_of
+from reconciler.config_repo.person import person
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.journal.fold import fold
 from schemas.errors import InvalidInput

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from reconciler.cli import output
-from reconciler.config_repo.person import person
 from reconciler.cli.setup import AsJson, ClusterArgument, Setup, head_of, setup_of
 from reconciler.cli.suspension import set_suspend
+from reconciler.config_repo.person import person
 from reconciler.config_repo.repo import ConfigRepo
 from schemas.errors import InvalidInput
 
