@@ -71,10 +71,13 @@ def _other(error: Exception, as_json: bool) -> int:
         else:
             context: Any = getattr(error, "ctx", None)
             path = context.command_path if context is not None else "instantstart"
-            output.failure("WrongUsage", f"{text} See: {path} --help", as_json=as_json)
+            output.failure("WrongUsage", f"{text.rstrip('.')}. See: {path} --help", as_json=as_json)
         return USAGE
     if os.environ.get("INSTANTSTART_DEBUG"):
         traceback.print_exc()
+    if isinstance(error, OSError) and error.filename is not None:  # a folder or file of the person at the keyboard
+        output.failure("File", f"{error.filename}: {error.strerror}", as_json=as_json)
+        return ERROR
     what = f"{type(error).__name__}: {error}".splitlines()[0][:300]
     hint = "this is our mistake; INSTANTSTART_DEBUG=1 shows where it happened"
     output.failure("Unexpected", f"{what} ({hint})", as_json=as_json)

@@ -88,8 +88,11 @@ class Tail:
             if self._tips.get(cluster, "") == view.tip:
                 continue
             self._tips[cluster] = view.tip
+            lines = all_lines(view.entries)
             last = self._seen.get(cluster, 0)
-            fresh = [line for line in all_lines(view.entries) if line.seq > last]
+            if not lines or lines[-1].seq < last:
+                last = 0  # a new journal: the old one was taken away
+            fresh = [line for line in lines if line.seq > last]
             found.extend((cluster, line) for line in fresh)
             self._seen[cluster] = max([last, *(line.seq for line in fresh)])
         return found

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from reconciler.config_repo import names
 from reconciler.config_repo.errors import NameRefused
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.config_repo.trees import MAX_FILE
 from reconciler.reads.plans import ProblemView, problem_views
 from schemas.documents.load import load_cluster, load_policy
 from schemas.documents.policy import POLICY_PATH
@@ -16,8 +17,6 @@ from schemas.documents.problems import Problem, problem
 from schemas.documents.records import SourceFile
 from schemas.errors import InvalidInput
 from schemas.reading.records import Spot
-
-_LARGEST = 4 << 20  # a file beside the documents; documents have a smaller limit of their own
 
 
 class ValidationView(BaseModel):
@@ -64,22 +63,39 @@ def of_folder(root: Path) -> ValidationView:
             problems.append(_unclean(f"{names.CLUSTERS}/{folder.name}", error.message))
             continue
         problems += [
-            problem(_path(link, folder), Spot(1, 1), (), expected="a regular file", found="a symbolic link")
+            _file_problem(_path(link, folder), "a regular file", "a symbolic link")
             for link in sorted(folder.rglob("*"))
             if link.is_symlink()
         ]
-        loaded = load_cluster(folder.name, _files(folder))
+        files, unread = _files(folder)
+        problems += unread
+        loaded = load_cluster(folder.name, files)
         documents[folder.name] = len(loaded.documents)
         problems += loaded.problems
     return ValidationView(what=str(root), documents=documents, problems=problem_views(problems))
 
 
-def _files(folder: Path) -> list[SourceFile]:
-    return [
-        SourceFile(path=_path(path, folder), data=path.read_bytes())
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST
-    ]
+def _files(folder: Path) -> tuple[list[SourceFile], list[Problem]]:
+    """The same files as a commit of the folder would give, and what is wrong with the others."""
+    files: list[SourceFile] = []
+    problems: list[Problem] = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        name = _path(path, folder)
+        try:
+            size = path.stat().st_size
+            if size > MAX_FILE:
+                problems.append(_file_problem(name, f"a file of at most {MAX_FILE >> 20} MiB", f"{size} bytes"))
+                continue
+            files.append(SourceFile(path=name, data=path.read_bytes()))
+        except OSError as error:
+            problems.append(_file_problem(name, "a file that can be read", error.strerror or type(error).__name__))
+    return files, problems
+
+
+def _file_problem(path: str, expected: str, found: str) -> Problem:
+    return problem(path, Spot(1, 1), (), expected=expected, found=found)
 
 
 def _path(path: Path, folder: Path) -> str:
@@ -87,4 +103,4 @@ def _path(path: Path, folder: Path) -> str:
 
 
 def _unclean(path: str, what: str) -> Problem:
-    return problem(path, Spot(1, 1), (), expected="a cluster's folder", found=what)
+    return _file_problem(path, "a cluster's folder", what)

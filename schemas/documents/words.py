@@ -64,7 +64,7 @@ AddonName: TypeAlias = Annotated[
 # AWS
 
 AccountId: TypeAlias = Annotated[
-    str, form(r"^[0-9]{12}$", "an AWS account id: 12 digits as text", longest=12, hint='quote it: "111122223333"')
+    str, form(r"^[0-9]{12}$", "an AWS account id: 12 digits as text", longest=12, hint='quote it, as in "111122223333"')
 ]
 Region: TypeAlias = Annotated[
     str, form(r"^[a-z]{2}(?:-[a-z]{2,12}){1,3}-[0-9]$", "an AWS Region such as us-west-2", longest=30)
@@ -205,7 +205,7 @@ KubernetesVersion: TypeAlias = Annotated[
         r"^1\.(?:3[0-5])$",
         "a Kubernetes version that HyperPod runs on: 1.30, 1.31, 1.32, 1.33, 1.34 or 1.35",
         longest=4,
-        hint='quote it: "1.33"',
+        hint='quote it, as in "1.33"',
     ),
 ]
 AddonVersion: TypeAlias = Annotated[

@@ -38,6 +38,12 @@ def test_init_refuses_a_folder_that_holds_something(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt"]
 
 
+def test_init_where_nothing_can_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    said = call("init", str(tmp_path / "file" / "config"))
+    assert said.code == 1 and "cannot be made: Not a directory" in said.err and "mistake" not in said.err
+
+
 def test_git_setup_lets_git_show_the_journal(box: CliBox) -> None:
     assert box.call("git-setup").code == 0
     assert box.git("config", "notes.displayRef") == "refs/notes/instantstart/status/*"

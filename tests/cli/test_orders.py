@@ -74,7 +74,7 @@ def test_approve_without_a_subject_shows_what_is_held(box: CliBox) -> None:
     assert (said.code, said.out) == (0, f"Nothing is held in {CLUSTER}.\n")
     box.journal([hold("a/demo/one", ONE, "NeedsApproval", "one")])
     said = box.call("approve", CLUSTER)
-    assert said.code == 64 and ONE[:12] in said.out and "--all" in said.err
+    assert said.code == 0 and ONE[:12] in said.out and "--all" in said.err
     assert box.call("approve", CLUSTER, "--json").json["held"][0]["action"] == ONE
     assert given(box) == []
 

@@ -161,6 +161,35 @@ def test_diff_of_a_whole_folder(box: CliBox) -> None:
     assert {a["verb"] for a in made["actions"]} == {"create"}
 
 
+def test_what_is_not_committed_is_not_planned_and_that_is_said(box: CliBox) -> None:
+    (box.path / GROUPS).write_text(box.text(GROUPS).replace("count: 2", "count: 3"))
+    (box.path / "clusters/demo/new one.yaml").write_text("")
+    said = box.call("plan", env={"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_EC2_METADATA_DISABLED": "true"})
+    assert f"Not in this plan, because not committed: {GROUPS} and 1 more." in said.err
+    box.git("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qam", "Scale")
+    said = box.call("diff", "HEAD~1")
+    assert "spec.count  2 → 3" in said.out, "the branch's head is what one compares with"
+
+
+def test_a_hold_of_many_is_told_once() -> None:
+    held = Held(reason="DeletionProtected", message="the folder is gone", way="put it back; or release")
+    gone = tuple(action(Verb.DELETE, f"ec2.Subnet/demo/{n}", Cost.DELETE, Stage.NETWORK) for n in range(5))
+    view = of_plan(Plan(cluster="demo", revision="a" * 40, actions=gone), {}, {each.digest: held for each in gone})
+    text = "\n".join(line.plain for line in plan_words(view))
+    assert text.count("the folder is gone") == 1 and text.count("held: DeletionProtected") == 5
+    assert "way: put it back; or release: instantstart release demo KEY --why …" in text
+
+
+def test_missing_credentials_are_one_cause_and_have_a_way() -> None:
+    calls = ("ec2:DescribeVpcs", "eks:DescribeCluster", "iam:GetRole")
+    unknown = [SeenView(key=f"x/{call}", message=f"{call}: Unable to locate credentials") for call in calls]
+    view = PlanView(cluster="demo", revision="a" * 40, unknown=(SeenView(key="y", message="no endpoint"), *unknown))
+    text = "\n".join(line.plain for line in plan_words(view))
+    assert text.count("Unable to locate credentials (ec2:DescribeVpcs, eks:DescribeCluster, iam:GetRole)") == 1
+    assert text.index("Unable") < text.index("no endpoint") and "AWS_PROFILE" in text
+    assert summary([view]).plain == "4 not to be seen now: Unable to locate credentials."
+
+
 def test_diff_with_itself_and_with_a_comment(box: CliBox) -> None:
     """A comment is no difference."""
     assert "No cluster differs" in box.call("diff", "main", "main").out

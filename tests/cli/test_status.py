@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler.reads import statuses
 from reconciler.reads.journals import Tail
-from tests.cli.clibox import CLUSTER, CliBox, hold, intent, op, rollout, stage
+from tests.cli.clibox import CLUSTER, CliBox, call, hold, intent, op, rollout, stage
 
 OP, LATER = "01JAZ5Q8T3W4X5Y6Z7A8B9C0D1", "01JAZ5Q8T3W4X5Y6Z7A8B9C0D2"
 GROUP = "hyperpod.InstanceGroup/demo/old"
@@ -52,6 +53,41 @@ def test_held_failed_and_ordered(box: CliBox) -> None:
     box.golden("status-stalled.txt", "status", CLUSTER)
 
 
+def test_many_things_held_for_one_reason_are_one_line(box: CliBox) -> None:
+    under_way(box)
+    said = "the cluster's folder is gone while deletionProtection was on"
+    box.journal([hold(f"ec2.Subnet/demo/{n}", str(n) * 64, "DeletionProtected", said) for n in range(5)])
+    out = box.call("status", CLUSTER).out
+    assert f"5 things: {said}" in out and "ec2.Subnet/demo/2 and 2 more" in out and out.count(said) == 2
+
+
+def test_a_suspended_cluster_says_how_it_goes_on(box: CliBox) -> None:
+    under_way(box)
+    box.journal([hold("*", "", "Suspended", "spec.suspend is true: nothing is changed")])
+    out = box.call("status", CLUSTER).out
+    assert "the whole cluster  spec.suspend is true" in out and f"instantstart resume {CLUSTER}" in out
+    said = box.call("approve", CLUSTER)
+    assert said.code == 0 and f"instantstart resume {CLUSTER}" in said.err
+
+
+def test_what_makes_a_status_say_less_is_told(box: CliBox, tmp_path: Path) -> None:
+    under_way(box)
+    assert "no commits on branch nonsense" in box.call("--branch", "nonsense", "status").err
+    clone = str(tmp_path / "clone")
+    box.git("clone", "-q", str(box.path), clone)
+    said = call("-r", clone, "status")
+    assert "Unknown" in said.out and "instantstart git-setup, then git fetch" in said.err
+    assert call("-r", clone, "git-setup").code == 0
+    box.git("-C", clone, "fetch", "-q")
+    said = call("-r", clone, "status")
+    assert "Reconciling" in said.out and said.err == ""
+
+
+def test_a_rewritten_history_is_told_in_the_log(box: CliBox) -> None:
+    box.journal([rollout(box.first, rewritten=True)])
+    assert "(the branch's history was rewritten)" in box.call("log").out
+
+
 def test_the_log(box: CliBox) -> None:
     under_way(box)
     second = box.commit({"clusters/demo/note.txt": "x"}, "A second commit")
@@ -92,6 +128,18 @@ def test_json_has_every_time(box: CliBox) -> None:
     assert view["condition"] == "Reconciling" and view["at"] and view["look"] is None
     assert all(entry["since"] for entry in view["stages"])
     assert view["open_ops"][0]["op"] == OP
+
+
+def test_a_tail_begins_again_where_a_journal_does(box: CliBox) -> None:
+    under_way(box)
+    with box.repo() as repo:
+        tail = Tail(repo)
+        box.git("update-ref", "-d", f"refs/notes/instantstart/status/{CLUSTER}")
+        repo.fetch()
+        assert tail.new() == []
+        box.journal([rollout(box.first)])
+        repo.fetch()
+        assert [line.seq for _cluster, line in tail.new()] == [1]
 
 
 def test_a_tail_gives_each_line_once(box: CliBox) -> None:

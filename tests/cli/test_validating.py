@@ -17,9 +17,24 @@ spec:
 """
 
 
-def test_a_clean_revision(box: CliBox) -> None:
+def test_it_says_what_is_clean(box: CliBox) -> None:
     said = box.call("validate")
-    assert (said.code, said.out) == (0, "Nothing wrong: 4 documents in 1 cluster.\n")
+    assert (said.code, said.out) == (0, f"Nothing wrong in {box.path}: 4 documents in 1 cluster.\n")
+    said = box.call("validate", "--revision", "main")
+    assert (said.code, said.out) == (0, f"Nothing wrong in commit {box.first[:7]}: 4 documents in 1 cluster.\n")
+
+
+def test_a_checkout_is_checked_before_a_commit_is_made(box: CliBox, tmp_path: Path) -> None:
+    (box.path / "clusters/demo/extra.yaml").write_text(BAD)
+    assert box.call("validate").code == 1, "who edits wants to know about the edit"
+    box.git("clone", "-q", "--bare", str(box.path), str(tmp_path / "bare"))
+    assert "in commit" in call("validate", "-r", str(tmp_path / "bare")).out, "there is nothing but commits"
+
+
+def test_what_no_commit_would_be_read_for_is_told_of_a_folder_too(box: CliBox) -> None:
+    (box.path / "clusters/demo/extra.yaml").write_text("a: 1\n" * 300_000)
+    said = box.call("validate")
+    assert said.code == 1 and "expected a file of at most 1 MiB, got 1500000 bytes" in said.out
 
 
 def test_problems_have_places_and_the_same_ones_in_a_folder_and_in_a_revision(box: CliBox) -> None:

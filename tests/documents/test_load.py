@@ -77,9 +77,9 @@ spec:
     cluster = CLUSTER.replace('"111122223333"', "012345670123").replace('"1.33"', "1.30")
     assert texts(load(cluster=cluster, groups=bad)) == [
         "clusters/demo/cluster.yaml:6:12: spec.account: expected an AWS account id: 12 digits as text,"
-        ' got the number 012345670123 (quote it: "111122223333")',
+        ' got the number 012345670123 (quote it, as in "111122223333")',
         "clusters/demo/cluster.yaml:8:22: spec.kubernetesVersion: expected a Kubernetes version that HyperPod runs on:"
-        ' 1.30, 1.31, 1.32, 1.33, 1.34 or 1.35, got the number 1.30 (quote it: "1.33")',
+        ' 1.30, 1.31, 1.32, 1.33, 1.34 or 1.35, got the number 1.30 (quote it, as in "1.33")',
         "clusters/demo/groups.yaml:3:18: metadata.name: expected an instance group name: letters, digits and '-',"
         ' at most 63 characters, got "train_a" (no underscores, no dots)',
         "clusters/demo/groups.yaml:5:17: spec.instanceType: expected an instance type that HyperPod offers,"

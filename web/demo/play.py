@@ -125,8 +125,8 @@ def play(stage: Stage, tell: Tell, watch: Watch) -> Outcome:
     outcome = Outcome()
     began = time.monotonic()
     if _scene(stage, outcome, watch, "create"):
-        tell("The cluster is Ready. A second tick must do nothing:")
         outcome.idle_mutations = _idle(stage)
+        tell(f"The cluster is Ready. A second look sent {outcome.idle_mutations or 'no'} changes.")
         if outcome.idle_mutations:
             outcome.failed.append(f"the tick after Ready sent {outcome.idle_mutations} mutations")
         _scale(stage, outcome, tell, watch)

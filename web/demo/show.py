@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterator
@@ -76,7 +77,7 @@ def beginning(stage: Stage) -> list[str]:
 
 def ending(stage: Stage, outcome: Outcome) -> Iterator[Text | str]:
     yield ""
-    yield Text("What the repository itself says (git log --notes):", style="bold")
+    yield Text("What the repository itself says, in its git notes (instantstart log):", style="bold")
     yield from logs.history(journals.history(stage.repo, CLUSTER, limit=4))
     yield ""
     yield Text("Scenes", style="bold")
@@ -101,11 +102,12 @@ def how_to_play(stage: Stage) -> Iterator[str]:
     yield ""
     yield "It goes on until Ctrl-C. Play with it in another terminal:"
     ours = {**stage.environment, "INSTANTSTART_REPOSITORY": str(stage.repository)}
+    yield f"  . {sys.prefix}/bin/activate"
     for name, value in {**stage.world.environment(), **ours}.items():
         yield f"  export {name}={value}"
     yield ""
     yield f"  $EDITOR {stage.repository}/clusters/{CLUSTER}/groups.yaml   # then git commit"
-    yield f"  git -C {stage.repository} log"
+    yield f"  instantstart log {CLUSTER}"
     yield f"  instantstart status {CLUSTER} --watch"
     yield f"  instantstart kubeconfig {CLUSTER} --write {stage.folder}/kubeconfig"
     yield f"  kubectl --kubeconfig {stage.folder}/kubeconfig get nodes"

@@ -10,7 +10,7 @@ import typer
 from reconciler.cli import output
 from reconciler.cli.sample import read_sample
 from reconciler.cli.setup import AsJson, setup_of
-from reconciler.cli.work_tree import new_repository
+from reconciler.cli.work_tree import has_remote, new_repository
 from reconciler.config_repo.person import person
 from reconciler.config_repo.setup import git_setup
 from schemas import export
@@ -63,7 +63,8 @@ def setup_git(
     if as_json:
         output.document({"path": str(Path(where).absolute()), "remote": remote})
         return
-    output.lines([f"Done: git log in {where} shows the journal, git fetch {remote} brings it."])
+    brings = f", git fetch {remote} brings it" if has_remote(Path(where), remote) else ""
+    output.lines([f"Done: git log in {Path(where).absolute()} shows the journal{brings}."])
 
 
 def schema_export(

@@ -16,7 +16,6 @@ from reconciler.journal.fold import fold
 from schemas.errors import InvalidInput
 from schemas.journal import ClusterStatus
 
-USAGE = 64
 Subjects = Annotated[list[str], typer.Argument(metavar="SUBJECT...", help="What the order is about; see status.")]
 
 
@@ -56,7 +55,8 @@ def approve(
 ) -> None:
     """Let held actions pass. Without a subject: show them."""
     if not subject and not everything:
-        raise typer.Exit(_show_held(setup_of(context), cluster, as_json))
+        _show_held(setup_of(context), cluster, as_json)
+        return
     if why is None:
         raise typer.BadParameter("--why is missing: say why it may pass")
     choose = subjects.all_held if everything else subjects.to_approve
@@ -95,23 +95,28 @@ def _give(
     if as_json:
         output.document({"orders": orders})
         return
-    output.lines(f"Ordered: {do} {order['subject']} ({order['id']})" for order in orders)
+    keys = {hold.action: hold.key for hold in status.holds.values() if hold.action}
+    for given in orders:
+        subject = given["subject"]
+        about = f"{keys[subject]} ({subject[:12]})" if subject in keys else subject
+        output.lines([f"Ordered: {do} {about}, order {given['id']}."])
     output.lines(["The engine takes it up at its next tick; instantstart status shows it."])
 
 
-def _show_held(setup: Setup, cluster: str, as_json: bool) -> int:
+def _show_held(setup: Setup, cluster: str, as_json: bool) -> None:
     with setup.repo() as repo:
         status = _status(repo, cluster)
     held = [hold for hold in status.holds.values() if hold.state == "held" and hold.action]
     if as_json:
         output.document({"cluster": cluster, "held": held})
-        return 0
-    if not held:
+        return
+    if "*" in status.holds and status.holds["*"].state == "held":
+        output.note(f"{cluster} is suspended as a whole; instantstart resume {cluster} ends that.")
+    elif not held:
         output.lines([f"Nothing is held in {cluster}."])
-        return 0
     output.lines(output.columns([[hold.action[:12], hold.key, hold.reason, hold.msg] for hold in held]))
-    output.failure("WrongUsage", "name what may pass (a key or a digest), or give --all, and --why", as_json=False)
-    return USAGE
+    if held:
+        output.note(f"To let one pass: instantstart approve {cluster} KEY --why …, or all of it with --all.")
 
 
 def _status(repo: ConfigRepo, cluster: str) -> ClusterStatus:

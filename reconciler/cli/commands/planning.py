@@ -9,6 +9,7 @@ import typer
 from reconciler.cli import output
 from reconciler.cli.render import plans as words
 from reconciler.cli.setup import AsJson, ClusterOption, head_of, must_know, setup_of
+from reconciler.cli.work_tree import checkout_of, not_committed
 from reconciler.reads import differences
 from reconciler.reads.plans import PlanView, of_scope
 
@@ -28,6 +29,8 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Say what would be done. Looks at AWS and Kubernetes, never writes. Exit code 2: there is something to do."""
+    if revision is None:
+        _warn_of_edits(setup_of(context).settings().repository)
     with setup_of(context).engine() as engine:
         from reconciler.engine.open import clusters
 
@@ -46,10 +49,21 @@ def plan(
     raise typer.Exit(code)
 
 
+def _warn_of_edits(repository: str) -> None:
+    """A plan is of a commit; who forgot to make one would read "nothing to do" as an answer about the edit."""
+    checkout = checkout_of(repository)
+    edited = not_committed(checkout) if checkout is not None else []
+    if edited:
+        more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
+        output.note(f"Not in this plan, because not committed: {edited[0]}{more}.")
+
+
 def diff(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="REV1", help="The older revision.")],
-    new: Annotated[str, typer.Argument(metavar="REV2", help="The newer revision.")],
+    new: Annotated[
+        str | None, typer.Argument(metavar="[REV2]", help="The newer one. Default: the branch's head.")
+    ] = None,
     cluster: ClusterOption = None,
     details: Annotated[bool, typer.Option("--details", "-d", help="Show every field of what is made.")] = False,
     as_json: AsJson = False,
@@ -58,7 +72,7 @@ def diff(
     with setup_of(context).repo() as repo:
         from reconciler.engine.load import Library
 
-        before, after = repo.resolve(old), repo.resolve(new)
+        before, after = repo.resolve(old), repo.resolve(new) if new is not None else head_of(repo)
         trees = repo.clusters(before), repo.clusters(after)
         names = [name for name in sorted({*trees[0], *trees[1]}) if trees[0].get(name) != trees[1].get(name)]
         if cluster is not None:

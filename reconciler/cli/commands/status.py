@@ -12,6 +12,7 @@ from reconciler.cli import output
 from reconciler.cli.render import logs
 from reconciler.cli.render import statuses as words
 from reconciler.cli.setup import AsJson, Setup, head_of, must_know, setup_of
+from reconciler.cli.work_tree import fetches_no_journal
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.reads import journals, statuses
 from reconciler.reads.statuses import FleetView, StatusView
@@ -49,7 +50,9 @@ def status(
         if watch:
             _watch(repo, cluster, show_gone)
             return
-        _show(_read(repo, cluster, show_gone), as_json)
+        view = _read(repo, cluster, show_gone)
+        _show(view, as_json)
+        _doubts(setup, repo, view)
 
 
 def log(
@@ -70,6 +73,15 @@ def log(
     output.lines(logs.history(views))
     if not views:
         output.lines(["Nothing was ever applied here."])
+
+
+def _doubts(setup: Setup, repo: ConfigRepo, view: StatusView | FleetView) -> None:
+    """What may make a status say less than there is."""
+    if repo.head() is None:
+        output.note(f"There are no commits on branch {repo.branch}.")
+    unknown = [one for one in (view.clusters if isinstance(view, FleetView) else (view,)) if one.condition == "Unknown"]
+    if unknown and not repo.is_remote and fetches_no_journal(setup.settings().repository):
+        output.note("This clone does not fetch the journal: instantstart git-setup, then git fetch.")
 
 
 def _read(repo: ConfigRepo, cluster: str | None, gone: bool) -> StatusView | FleetView:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rich.text import Text
 
 from reconciler.cli.output import clean, clock, minute, short, state
-from reconciler.reads.journals import RevisionView
+from reconciler.reads.journals import LineView, RevisionView
 
 
 def history(views: Iterable[RevisionView]) -> Iterator[Text]:
@@ -33,4 +33,9 @@ def _revision(view: RevisionView) -> Iterator[Text]:
         if line.at[:10] != day:
             day = line.at[:10]
             yield Text(f"  {day}", style="dim")
-        yield Text(f"    {clock(line.at)}  ", style="dim") + Text(clean(line.say))
+        yield Text(f"    {clock(line.at)}  ", style="dim") + Text(clean(_said(line)))
+
+
+def _said(line: LineView) -> str:
+    rewritten = line.t == "rollout" and line.raw.get("rewritten") is True
+    return f"{line.say} (the branch's history was rewritten)" if rewritten else line.say

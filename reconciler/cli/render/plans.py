@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.text import Text
 
 from reconciler.cli.output import clean, columns, short
 from reconciler.reads.differences import DifferenceView
-from reconciler.reads.plans import ActionView, ChangeView, PlanView, SeenView
+from reconciler.reads.plans import ActionView, ChangeView, HeldView, PlanView, SeenView
 from schemas.resource import STAGES
 
 _SIGNS = {
@@ -33,6 +35,7 @@ _COSTS = {
 }
 _BECAUSE = {"git": "", "drift": "it was changed outside git", "prune": "no document wants it", "teardown": "teardown"}
 _WIDEST = 100
+_CALL = re.compile(r"[a-z0-9-]+:[A-Z][A-Za-z0-9]*")
 _NAMED = 3
 
 
@@ -80,11 +83,16 @@ def summary(views: Sequence[PlanView]) -> Text:
         *([f"{_many(actions, 'action')} to do"] if actions else []),
         *([f"{held} of them held"] if held else []),
         *([f"{refused} refused"] if refused else []),
-        *([f"{blind} not to be seen now"] if blind else []),
+        *([f"{blind} not to be seen now: {_main_cause(views)}"] if blind else []),
     ]
     if not parts:
         return Text("Nothing to do.", style="green")
-    return Text(", ".join(parts) + ".")
+    return Text(clean(", ".join(parts).rstrip(".") + "."))
+
+
+def _main_cause(views: Sequence[PlanView]) -> str:
+    causes = Counter(_cause(thing)[1] for view in views for thing in view.unknown)
+    return causes.most_common(1)[0][0]
 
 
 def _counted(view: PlanView) -> str:
@@ -101,9 +109,16 @@ def _body(view: PlanView, *, details: bool) -> Iterator[Text]:
         yield Text(clean(f"    {problem.text}"))
     order = {stage.value: number for number, stage in enumerate(STAGES)}
     staged = sorted(view.actions, key=lambda action: order[action.stage])
+    told = Counter(_told(action.held) for action in staged if action.held is not None)
+    common = {held: number for held, number in told.items() if number > 1}
     for stage, actions in itertools.groupby(staged, key=lambda action: action.stage):
         yield Text(f"  {stage}", style="bold")
-        yield from _stage(view.cluster, list(actions), details=details)
+        yield from _stage(view.cluster, list(actions), common, details=details)
+    if common:
+        yield Text("  held", style="bold yellow")
+    for (reason, message, way), number in common.items():
+        yield Text(clean(f"    {reason}, {number} actions: {message}"))
+        yield Text(clean(f"        way: {_way(view.cluster, reason, way, 'KEY')}"))
     if view.refusals:
         yield Text("  refused", style="bold red")
         for refusal in view.refusals:
@@ -124,7 +139,10 @@ def _body(view: PlanView, *, details: bool) -> Iterator[Text]:
         yield from _unseen(view.unknown)
 
 
-def _stage(cluster: str, actions: Sequence[ActionView], *, details: bool) -> Iterator[Text]:
+def _stage(
+    cluster: str, actions: Sequence[ActionView], common: Container[tuple[str, str, str]], *, details: bool
+) -> Iterator[Text]:
+    """`common`: holds of many actions, which are told once for all of them."""
     heads = columns([_head(action) for action in actions], indent=4)
     for head, action in zip(heads, actions, strict=True):
         yield head
@@ -133,11 +151,13 @@ def _stage(cluster: str, actions: Sequence[ActionView], *, details: bool) -> Ite
             yield from _wanted(action.want)
         for text in action.notes:
             yield Text(clean(f"        {text}"), style="dim")
-        if action.held is not None:
-            yield Text("        held: ", style="bold yellow") + Text(
-                clean(f"{action.held.message} ({action.held.reason})")
-            )
-            yield Text(clean(f"        way: {_way(cluster, action)}"))
+        if action.held is None:
+            continue
+        if _told(action.held) in common:
+            yield Text("        held: ", style="bold yellow") + Text(clean(action.held.reason))
+            continue
+        yield Text("        held: ", style="bold yellow") + Text(clean(f"{action.held.message} ({action.held.reason})"))
+        yield Text(clean(f"        way: {_way(cluster, action.held.reason, action.held.way, action.digest[:12])}"))
 
 
 def _head(action: ActionView) -> list[Text | str]:
@@ -150,12 +170,23 @@ def _head(action: ActionView) -> list[Text | str]:
     return [Text(f"{sign} {action.verb}", style=style), action.key, Text(clean(", ".join(told)), style="dim")]
 
 
-def _way(cluster: str, action: ActionView) -> str:
-    held = action.held
-    assert held is not None
-    if held.way == "approve":
-        return f"instantstart approve {cluster} {action.digest[:12]} --why …"
-    return held.way
+def _told(held: HeldView) -> tuple[str, str, str]:
+    return held.reason, held.message, held.way
+
+
+def _way(cluster: str, reason: str, way: str, subject: str) -> str:
+    """What to do, with the command where there is one. `subject`: what the order would be about."""
+    if reason == "JournalIncomplete":
+        return f"{way}: instantstart release {cluster} journal --why …"
+    if way == "instantstart resume":
+        return f"{way} {cluster}"
+    for order in ("approve", "release"):
+        command = f"instantstart {order} {cluster} {subject} --why …"
+        if way == order:
+            return command
+        if order in way.split():
+            return f"{way}: {command}"
+    return way
 
 
 def _changes(changes: Iterable[ChangeView]) -> list[Text]:
@@ -183,14 +214,31 @@ def _aside(*parts: str) -> str:
 
 
 def _unseen(things: Iterable[SeenView]) -> Iterator[Text]:
-    """By cause: one missing right hides many things, and is said once."""
-    causes: dict[str, list[str]] = {}
+    """By cause: missing credentials or one missing right hide many things, and are said once, the widest first."""
+    causes: dict[str, tuple[list[str], list[str]]] = {}  # -> calls that failed so, keys that are not seen
     for thing in things:
-        causes.setdefault(thing.message or thing.reason or "no reason given", []).append(thing.key)
-    for cause, keys in causes.items():
-        yield Text(clean(f"    {cause}"))
-        named, more = keys[:_NAMED], len(keys) - _NAMED
-        yield Text(f"        {', '.join(named)}" + (f" and {more} more" if more > 0 else ""), style="dim")
+        call, cause = _cause(thing)
+        calls, keys = causes.setdefault(cause, ([], []))
+        keys.append(thing.key)
+        if call and call not in calls:
+            calls.append(call)
+    for cause, (calls, keys) in sorted(causes.items(), key=lambda item: -len(item[1][1])):
+        yield Text(clean(f"    {cause}" + (f" ({_few(calls)})" if calls else "")))
+        yield Text(f"        {_few(keys)}", style="dim")
+        if "locate credentials" in cause:
+            yield Text("        give AWS credentials, with AWS_PROFILE for example")
+
+
+def _cause(thing: SeenView) -> tuple[str, str]:
+    """(call, cause) of `eks:DescribeCluster: Unable to locate credentials`."""
+    text = thing.message or thing.reason or "no reason given"
+    call, colon, cause = text.partition(": ")
+    return (call, cause) if colon and _CALL.fullmatch(call) else ("", text)
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _many(number: int, word: str) -> str:

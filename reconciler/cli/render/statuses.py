@@ -11,6 +11,8 @@ from reconciler.reads.journals import LineView
 from reconciler.reads.statuses import FleetView, LookView, OpView, OrderView, StageView, StatusView
 
 _DONE = ("Ready",)
+_NAMED = 3  # keys that are held for the same reason
+_OTHER_WAYS = ("Suspended", "JournalIncomplete")
 
 
 def any_status(view: StatusView | FleetView) -> list[Text]:
@@ -88,7 +90,7 @@ def _facts(view: StatusView) -> list[list[Text | str]]:
     if view.last_ready is not None and view.last_ready != view.revision:
         rows.append(["last Ready", short(view.last_ready)])
     if view.at:
-        rows.append(["as of", f"{minute(view.at)} UTC, journal line {view.seq}"])
+        rows.append(["last entry", f"{minute(view.at)} UTC, journal line {view.seq}"])
     return rows
 
 
@@ -108,10 +110,29 @@ def _held(view: StatusView) -> Iterator[Text]:
         return
     yield Text("")
     yield Text("  held", style="bold yellow")
+    causes: dict[str, list[str]] = {}
     for hold in view.held:
-        yield Text(clean(f"    {hold.key}  {hold.msg or hold.reason}"))
-    if any(hold.action for hold in view.held):
-        yield Text(f"    to let one pass: instantstart approve {view.cluster} KEY --why …", style="dim")
+        causes.setdefault(hold.msg or hold.reason, []).append("the whole cluster" if hold.key == "*" else hold.key)
+    for cause, keys in causes.items():
+        if len(keys) == 1:
+            yield Text(clean(f"    {keys[0]}  {cause}"))
+            continue
+        yield Text(clean(f"    {len(keys)} things: {cause}"))
+        more = len(keys) - _NAMED
+        yield Text(clean(f"        {', '.join(keys[:_NAMED])}" + (f" and {more} more" if more > 0 else "")))
+    for way in _ways(view):
+        yield Text(f"    {way}", style="dim")
+
+
+def _ways(view: StatusView) -> Iterator[str]:
+    """What a person can type. That which waits for a commit alone says so in its message."""
+    reasons = {hold.reason for hold in view.held}
+    if "Suspended" in reasons:
+        yield f"to go on: instantstart resume {view.cluster}"
+    if "JournalIncomplete" in reasons:
+        yield f"to go on as it is: instantstart release {view.cluster} journal --why …"
+    if any(hold.action and hold.reason not in _OTHER_WAYS for hold in view.held):
+        yield f"to let one pass: instantstart approve {view.cluster} KEY --why …"
 
 
 def _ops(title: str, ops: Sequence[OpView]) -> Iterator[Text]:
