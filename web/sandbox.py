@@ -40,7 +40,8 @@ def sandbox(
     def stop(*_: object) -> None:
         process.terminate()
 
-    signal.signal(signal.SIGTERM, stop)
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, stop)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -67,7 +67,7 @@ def _number(env: Mapping[str, str], name: str, default: float, *, least: float) 
     try:
         value = float(text)
     except ValueError:
-        raise InvalidInput(f"{name}: expected a number of seconds, got {text!r}") from None
+        raise InvalidInput(f"{name}: expected a number, got {text!r}") from None
     if value < least:
         raise InvalidInput(f"{name}: expected at least {least:g}, got {text}")
     return value

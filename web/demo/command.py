@@ -35,7 +35,8 @@ def demo(
     from web.demo.world import pointed_at, sandbox
 
     must_have_sandbox()
-    signal.signal(signal.SIGTERM, _interrupt)  # so that the sandbox is ended in every case
+    for name in (signal.SIGTERM, signal.SIGHUP):  # so that the sandbox is ended in every case, a closed terminal too
+        signal.signal(name, _interrupt)
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
     if not as_json:
         output.lines(["Starting a simulated AWS account ..."])

@@ -114,8 +114,9 @@ def _show_held(setup: Setup, cluster: str, as_json: bool) -> None:
         output.note(f"{cluster} is suspended as a whole; instantstart resume {cluster} ends that.")
     elif not held:
         output.lines([f"Nothing is held in {cluster}."])
-    output.lines(output.columns([[hold.action[:12], hold.key, hold.reason, hold.msg] for hold in held]))
+    output.lines(output.columns([[hold.action[:12], hold.key, hold.reason] for hold in held]))
     if held:
+        output.lines(["", *dict.fromkeys(hold.msg for hold in held if hold.msg)])
         output.note(f"To let one pass: instantstart approve {cluster} KEY --why …, or all of it with --all.")
 
 

@@ -22,7 +22,7 @@ def any_status(view: StatusView | FleetView) -> list[Text]:
 def one(view: StatusView) -> Iterator[Text]:
     """A cluster: the one word first, then why, then the stages, then what a person may have to do."""
     title = Text(f"{view.cluster}  ", style="bold") + state(view.condition)
-    if view.reason and view.reason != view.condition:
+    if view.reason and view.reason not in (view.condition, "Ready"):
         title.append(f"  {view.reason}")
     yield title
     if view.msg:
