@@ -65,9 +65,10 @@ class Teller:
         self.lines += result.lines
         if self._quiet:
             return
-        if result.problem != self._problem:
-            output.note(result.problem or "It works again.")
-            self._problem = result.problem
+        problem = result.problem or "; ".join(f"{name}: {why}" for name, why in sorted(result.problems.items())) or None
+        if problem != self._problem:
+            output.note(problem or "It works again.")
+            self._problem = problem
         output.lines(line_of(cluster, line) for cluster, line in self._tail.new())
         sys.stdout.flush()
 

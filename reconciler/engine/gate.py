@@ -44,11 +44,11 @@ def record_holds(scope: Scope) -> None:
     why = doubt(scope)
     if why is not None:
         now[JOURNAL] = ("", "JournalIncomplete", why)
+    if scope.desired is not None and scope.desired.suspend:
+        now[WHOLE] = ("", "Suspended", "spec.suspend is true: nothing is changed")
     for action in plan.actions:
         held = scope.held.get(action.digest)
-        if held is not None and held.reason == "Suspended":
-            now[WHOLE] = ("", held.reason, f"{held.message}: nothing is changed")
-        elif held is not None:
+        if held is not None and held.reason != "Suspended":
             now[action.key] = (action.digest, held.reason, f"{held.message}. Way out: {held.way}")
     known = scope.status.holds
     for key, (digest, reason, message) in now.items():

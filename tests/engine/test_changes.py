@@ -324,6 +324,8 @@ def test_suspend_holds_everything_and_resume_goes_on(ready: Site) -> None:
     assert len(ready.mutations()) == before
     good(ready.applied("resume", cluster=ready.cluster_yaml()))
     assert ready.groups()["system"]["TargetCount"] == 5
+    idle = ready.applied("suspend what has nothing to do", cluster=ready.cluster_yaml("  suspend: true\n"))
+    assert (idle.condition, idle.reason) == (Condition.STALLED, "Suspended")
 
 
 def test_a_vanished_folder_deletes_nothing(ready: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from schemas.plan import Plan, Verb
 from schemas.resource import Health, Mark, Resource
 from tests.resources_support import Place, operations, resource, trust
 
+LONG = 6000.0  # simulated seconds
 KEY = "eks.Cluster/prod"
 VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 LANE = "eks/prod"
@@ -124,7 +126,9 @@ def test_three_kinds_of_change_go_one_after_another(place: Place, spec: dict[str
     assert all(op.ref and op.ref["update"] for op in place.ops if op.verb == Verb.UPDATE)
 
 
-def test_an_update_during_another_is_not_sent(place: Place, spec: dict[str, Any]) -> None:
+def test_an_update_during_another_is_not_sent(
+    place: Place, spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """E10: it waits, and a conflict that happens all the same is "later", not a failure."""
     handler = ClusterHandler()
     place.want(cluster(spec))
@@ -132,6 +136,8 @@ def test_an_update_during_another_is_not_sent(place: Place, spec: dict[str, Any]
     place.want(cluster(spec, logging=["api"]))
     place.look(handler)
     (call,) = handler.calls(place.world(), place.plan().actions)
+    world = place.sandbox.cloud.world
+    monkeypatch.setattr(world, "pace", replace(world.pace, eks_update=LONG))  # it must not end while we look
     op = place.send(handler, call)
     with pytest.raises(Refused):
         handler.send(place.world(), call, "01SECOND")
@@ -141,6 +147,7 @@ def test_an_update_during_another_is_not_sent(place: Place, spec: dict[str, Any]
     assert place.settle(handler, op).verdict is Verdict.PENDING
     lost = op.model_copy(update={"ref": None, "phase": Phase.INTENT})
     assert place.settle(handler, lost).verdict is Verdict.PENDING, "an update under way may be the lost one"
+    place.sandbox.pass_time(LONG)
     assert place.converge(handler).empty
     assert place.settle(handler, lost).verdict is Verdict.HAPPENED
 
