@@ -6,6 +6,7 @@ arguments; what comes from documents stands in files. Never `--wait`: no node ex
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -127,6 +128,9 @@ class HelmCli:
             except subprocess.TimeoutExpired as slow:
                 raise LostReply(f"helm {arguments[0]} did not end in {HELM_SECONDS} s", reason="HelmTimedOut") from slow
             except OSError as error:
+                if error.errno == errno.ETXTBSY:
+                    # Just unpacked, and a process forked meanwhile still holds the file: it passes in a moment.
+                    raise Refused("helm was only just unpacked", reason="HelmBusy", after=1.0) from error
                 raise StopUntilChange(f"helm cannot be started: {error.strerror}", reason="HelmMissing") from error
         if done.returncode != 0:
             raise verdict(arguments[0], done.stderr or done.stdout)
