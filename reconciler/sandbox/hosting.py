@@ -111,7 +111,7 @@ class Host:
     def _fault(self, coming: RequestRecord) -> Fault | None:
         if coming.user == _OWN.name:
             return None
-        told = self._faults.take("kubernetes", _operation(coming))
+        told = self._faults.take("kubernetes", _operation(coming), coming.user_agent)
         if told is None:
             return None
         if told.kind in _ANSWERS:
@@ -121,7 +121,9 @@ class Host:
             return Fault(delay=told.seconds)
         if told.kind == "timeout":
             return Fault(delay=told.seconds, drop=BEFORE)
-        return Fault(drop=AFTER)
+        if told.kind == "kill_before":
+            return Fault(drop=BEFORE, then=told.kill)
+        return Fault(drop=AFTER, then=told.kill if told.kind == "kill_after" else None)
 
 
 class Hosted:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import time
+import urllib.error
 from collections.abc import Callable
 from typing import Any
 
@@ -122,3 +126,38 @@ def test_looking_is_quick(sandbox: Sandbox) -> None:
     for _ in range(50):
         client.list_clusters()
     assert (time.perf_counter() - began) / 50 < 0.05  # 2 ms on a quiet machine
+
+
+def client_of(sandbox: Sandbox) -> subprocess.Popen[bytes]:
+    """A process of its own that makes one VPC, as the engine would: its op id in the user agent."""
+    script = f"""
+import boto3
+from botocore.config import Config
+config = Config(retries={{"total_max_attempts": 1}}, user_agent_extra="instantstart-op/{OP}")
+keys = dict(aws_access_key_id={sandbox.access_key!r}, aws_secret_access_key={sandbox.secret_key!r})
+client = boto3.client("ec2", endpoint_url={sandbox.endpoint!r}, region_name={sandbox.region!r}, config=config, **keys)
+input()
+client.create_vpc(CidrBlock="10.78.0.0/16")
+"""
+    return subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize(("fault", "made"), [("kill_before", 0), ("kill_after", 1)])
+def test_a_client_is_killed_before_or_after_the_effect(sandbox: Sandbox, fault: str, made: int) -> None:
+    with client_of(sandbox) as client:
+        sandbox.post("/faults", {"match": {"op": OP, "mutating": True}, "fault": fault, "pid": client.pid})
+        client.communicate(b"\n", timeout=60)
+    assert client.returncode == -signal.SIGKILL
+    found = sandbox.client("ec2").describe_vpcs(Filters=[{"Name": "cidr", "Values": ["10.78.0.0/16"]}])["Vpcs"]
+    assert len(found) == made
+    (entry,) = [entry for entry in sandbox.log() if entry["fault"] == fault]
+    assert (entry["op"], bool(entry["effect"])) == (OP, bool(made))
+
+
+@pytest.mark.parametrize("pid", [-1, 0, 1])
+def test_nobody_else_is_killed(sandbox: Sandbox, pid: int) -> None:
+    """To kill(2) these are everybody, oneself, and the first of all processes."""
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        sandbox.post("/faults", {"match": {}, "fault": "kill_after", "pid": pid})
+    assert refused.value.code == 400
+    refused.value.close()

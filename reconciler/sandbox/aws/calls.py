@@ -12,6 +12,7 @@ Json: TypeAlias = dict[str, Any]
 
 _OP = re.compile(r"instantstart-op/([0-9A-Za-z]{26})")
 _READS = ("Describe", "List", "Get", "Head", "Search", "Lookup", "Simulate", "Filter", "BatchGet", "Decode")
+_WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +63,11 @@ def op_of(user_agent: str) -> str | None:
 
 def is_mutating(operation: str) -> bool:
     return not operation.startswith(_READS) and operation not in ("AssumeRole", "HeadObject")
+
+
+def mutates(service: str, operation: str) -> bool:
+    """As `is_mutating`, for Kubernetes too: its operations are a verb and a kind."""
+    return operation.partition(" ")[0] in _WRITES if service == "kubernetes" else is_mutating(operation)
 
 
 def part(tree: Json, name: str) -> Json:

@@ -133,7 +133,7 @@ class Cloud:
         error: AwsError | None = None
         try:
             self._name(call, request)
-            fault = self.faults.take(call.service, call.operation)
+            fault = self.faults.take(call.service, call.operation, call.user_agent)
             identity = self._caller(signed, request)
             call.account, call.principal = identity.account, identity.principal
             reply = self._with_fault(call, request, identity, fault)
@@ -197,17 +197,19 @@ class Cloud:
                 raise told
             if fault.kind in ("slow", "timeout"):
                 time.sleep(fault.seconds)  # real time: it is the caller's patience that is tested
-            if fault.kind == "timeout":
+            if fault.kind == "kill_before":
+                fault.kill()
+            if fault.kind in ("timeout", "kill_before"):
                 return Dropped()
         try:
             with self.agenda.lock:
                 self.agenda.settle()
                 reply = self._serve(call, request, identity)
         except AwsError:
-            if fault is not None and fault.kind == "lost_reply":
+            if fault is not None and fault.loses_reply():
                 return Dropped()
             raise
-        return Dropped() if fault is not None and fault.kind == "lost_reply" else reply
+        return Dropped() if fault is not None and fault.loses_reply() else reply
 
     def _serve(self, call: Call, request: Request, identity: Identity) -> Reply:
         if call.service in _OURS:

@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reconciler.sandbox.aws.calls import Call, Effect, Json, is_mutating, op_of
+from reconciler.sandbox.aws.calls import Call, Effect, Json, is_mutating, mutates, op_of
 
 _KEPT = 200_000
 _ONCE = ("rebooted", "replaced")
@@ -67,7 +67,6 @@ class RequestLog:
         effects: list[Effect],
     ) -> None:
         """`operation` is the Kubernetes verb and kind, "patch nodes" for example."""
-        verb = operation.partition(" ")[0]
         self._add(
             Json(
                 at=at,
@@ -82,7 +81,7 @@ class RequestLog:
                 status=status,
                 error=None if status < 400 else str(status),
                 fault=fault,
-                mutating=verb in ("create", "update", "patch", "delete", "deletecollection"),
+                mutating=mutates("kubernetes", operation),
                 effect="; ".join(map(str, effects)) or None,
             ),
             effects,

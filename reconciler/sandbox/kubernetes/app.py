@@ -75,14 +75,14 @@ class App:
                 await asyncio.sleep(fault.delay)
             if fault.drop == BEFORE or fault.status:
                 self._finish(record, fault.status, started, fault)
-                await (_drop(scope) if fault.drop == BEFORE else _send(send, _faulty(fault)))
+                await (_drop(scope, fault) if fault.drop == BEFORE else _send(send, _faulty(fault)))
                 return
         if user is not None and await self._stream(scope, request, user, receive, send, record, started, fault):
             return
         reply = self._reply(request, user)
         self._finish(record, reply.status, started, fault)
         if fault is not None and fault.drop == AFTER:
-            await _drop(scope)
+            await _drop(scope, fault)
             return
         await _send(send, reply)
 
@@ -177,7 +177,7 @@ class App:
             return True
         self._finish(record, 200, started, fault)
         if fault is not None and fault.drop == AFTER:
-            await _drop(scope)
+            await _drop(scope, fault)
             return True
         self._streams.add(wake)
         listening = asyncio.ensure_future(_gone(receive, wake))
@@ -301,8 +301,10 @@ async def _gone(receive: Receive, wake: Wake) -> None:
     wake.end()
 
 
-async def _drop(scope: Scope) -> None:
+async def _drop(scope: Scope, fault: Fault) -> None:
     """Cut the connection without a word. The server puts its transport into the scope's state."""
+    if fault.then is not None:
+        fault.then()
     transport = scope.get("state", {}).get("transport")
     if transport is None:
         raise ConnectionAbortedError("dropped by a fault")

@@ -48,7 +48,7 @@ BEFORE, AFTER = "before", "after"
 class Fault:
     """What goes wrong: wait `delay` real seconds, answer `status` without acting, or drop the connection.
 
-    `drop` before the effect is a request that never arrived, after it a lost reply.
+    `drop` before the effect is a request that never arrived, after it a lost reply; `then` is done at that moment.
     """
 
     delay: float = 0.0
@@ -57,6 +57,7 @@ class Fault:
     message: str = "an injected failure"
     retry_after: int | None = None
     drop: str = ""  # "", BEFORE, AFTER
+    then: Callable[[], None] | None = None
 
 
 OnRequest: TypeAlias = Callable[[RequestRecord], None]
