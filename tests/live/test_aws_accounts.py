@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import time
+from typing import Any
 
+import botocore.session
 import pytest
 
 from reconciler.live.aws.accounts import AwsAccounts
@@ -102,3 +104,25 @@ def test_one_more_account_is_cheap(aws: FakeAws) -> None:
             took.append(time.thread_time() - start)
     # Two clients (sts and sagemaker), two calls; the bound is loose because the machine is shared.
     assert min(took) < 0.08, took
+
+
+def test_sessions_have_all_that_botocore_brings_and_nothing_of_each_other(aws: FakeAws) -> None:
+    """They begin with a copy of the same handlers: what one hears, the others do not."""
+    heard: dict[str, list[str]] = {"one": [], "two": [], "plain": []}
+    aws.script = lambda _: Answer(raw=b"")
+
+    def put(who: str, session: Any) -> None:
+        def hear(request: Any, **_: Any) -> None:
+            names = sorted({name.lower() for name in request.headers} - {"amz-sdk-invocation-id"})
+            heard[who].append(f"{request.method} {request.url} {names}")
+
+        session.register("before-send.s3", hear)
+        client = session.create_client("s3", region_name="us-west-2")
+        client.put_object(Bucket="dots.in.name", Key="a b", Body=b"x", Metadata={"k": "v"})
+        client.delete_objects(Bucket="name", Delete={"Objects": [{"Key": "x"}]})
+
+    with AwsAccounts() as accounts:
+        put("one", accounts._botocore_session(ACCOUNT, "us-west-2"))  # pyright: ignore[reportPrivateUsage]
+        put("two", accounts._botocore_session(ACCOUNT, "us-west-2"))  # pyright: ignore[reportPrivateUsage]
+    put("plain", botocore.session.Session())
+    assert heard["one"] == heard["two"] == heard["plain"] and len(heard["plain"]) == 2
