@@ -119,12 +119,14 @@ class _Work:
         return any(a.verb is Verb.DELETE and a.type == parent for a in self.actions)
 
     def _dependents(self, seen: Observed) -> tuple[str, ...]:
-        """Live things that were built on this one: they go first. Its children go with it."""
+        """Live things that were built on this one: they go first. Its children go with it; what was done to it once
+        is nothing that stands."""
         found = [
             other.key
             for other in self.given.previous.values()
             if seen.key in other.needs()
             and not other.reference
+            and not rule_for(other.type).once
             and rule_for(other.type).child_of != seen.type
             and _is_there(self.given.observed.get(other.key))
         ]

@@ -247,6 +247,16 @@ def test_a_broken_document_in_between_does_not_run_an_operation_again(ready: Rig
     assert len(runs(ready)) == 1
 
 
+def test_an_operation_that_had_its_turn_does_not_keep_the_cluster_standing(ready: Rig) -> None:
+    """It is no object: nothing waits for it to go."""
+    ready.cloud.boots[NODE] = 1
+    ready.commit({"reboot": reboot_yaml("a", NODE), "cluster": cluster_yaml(extra="  deletionProtection: false\n")})
+    assert ready.settle().condition is Condition.READY
+    ready.commit({"cluster": None, "system": None, "reboot": None})
+    assert ready.settle().condition is Condition.GONE
+    assert ready.cloud.things == []
+
+
 def test_an_operation_older_than_the_journal_stays_undone(rig: Rig) -> None:
     """It stood in the parent of the first revision: its turn is over, also when that revision has reached Ready."""
     rig.cloud.boots[NODE] = 1
