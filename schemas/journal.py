@@ -7,9 +7,10 @@ field is in ARCHITECTURE.md, "The journal".
 from __future__ import annotations
 
 import enum
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 MAX_LINE = 2048  # bytes; a rollout may be longer
 MAX_ROLLOUT = 65536
@@ -50,13 +51,25 @@ class StageState(enum.StrEnum):
     UNKNOWN = "Unknown"
 
 
+def _moment(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("a time without zone")
+    return text
+
+
+# Others can write to the ref too: what we calculate with has its form, or the line is broken.
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+Time = Annotated[str, AfterValidator(_moment)]
+MaybeTime = Annotated[str, AfterValidator(lambda text: _moment(text) if text else text)]
+
+
 class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    at: str
+    at: Time
     say: str = Field(max_length=120)
     v: int = VERSION
-    seq: int
+    seq: int = Field(ge=1)
     roll: int
 
 
@@ -68,8 +81,8 @@ class OpRecord(BaseModel):
     op: str
     phase: Phase
     attempt: int = 1
-    at: str = ""  # when its intent was written
-    ended: str = ""  # when its newest line was written
+    at: MaybeTime = ""  # when its intent was written
+    ended: MaybeTime = ""  # when its newest line was written
     seq: int = 0  # of its newest line
     key: str = ""
     lane: str = ""
@@ -88,7 +101,7 @@ class OpRecord(BaseModel):
     ref: dict[str, Any] | None = None
     reason: str | None = None
     msg: str | None = None
-    next: str | None = None
+    next: Time | None = None
 
     def model_dump_compact(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"phase": self.phase.value}
@@ -104,14 +117,15 @@ class Hold(BaseModel):
     reason: str
     state: Literal["held", "released"] = "held"
     msg: str = ""
+    at: MaybeTime = ""  # since when it is in this state
 
 
 class RolloutLine(_Line):
     t: Literal["rollout"] = "rollout"
-    rev: str
-    input: str | None = None
-    from_: str | None = Field(default=None, alias="from")
-    base: tuple[str, ...] = ()
+    rev: Sha
+    input: Sha | None = None
+    from_: Sha | None = Field(default=None, alias="from")
+    base: tuple[Sha, ...] = ()
     rewritten: bool | None = None
     writer: str
     plan: dict[str, Any] | None = None
@@ -119,7 +133,7 @@ class RolloutLine(_Line):
     done: dict[str, str] = Field(default_factory=dict)
     holds: tuple[Hold, ...] = ()
     kinds: tuple[str, ...] = ()
-    ready: str | None = None  # the newest revision that reached Ready before this rollout
+    ready: Sha | None = None  # the newest revision that reached Ready before this rollout
     approved: tuple[str, ...] = ()  # action digests that orders let pass and that were not used up
     refs: dict[str, str] = Field(default_factory=dict)  # key -> id or ARN of what we made and have not deleted
 
@@ -147,7 +161,7 @@ class OpLine(_Line):
     how: Literal["reply", "found", "probe"] | None = None
     reason: str | None = None
     msg: str | None = Field(default=None, max_length=500)
-    next: str | None = None
+    next: Time | None = None
     as_: Literal["happened", "not-happened"] | None = Field(default=None, alias="as")
 
 

@@ -30,6 +30,16 @@ class History:
         self._known: dict[str, dict[str, str]] = {}
 
     def revision_of(self, sha: str, cluster: str) -> str:
+        revisions = self._at(sha)
+        if cluster not in revisions:
+            raise UnknownCluster(f"there is no cluster {cluster!r}, and up to {sha[:12]} there never was")
+        return revisions[cluster]
+
+    def names(self, sha: str) -> set[str]:
+        """Folders that there ever were."""
+        return set(self._at(sha))
+
+    def _at(self, sha: str) -> dict[str, str]:
         with self._lock:
             revisions = self._known.get(sha)
             if revisions is None:
@@ -37,9 +47,7 @@ class History:
                 self._known[sha] = revisions
                 while len(self._known) > _KEPT:
                     del self._known[next(iter(self._known))]
-        if cluster not in revisions:
-            raise UnknownCluster(f"there is no cluster {cluster!r}, and up to {sha[:12]} there never was")
-        return revisions[cluster]
+            return revisions
 
     def _advance(self, sha: str) -> dict[str, str]:
         changes: list[tuple[str, set[str]]] = []

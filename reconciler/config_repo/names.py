@@ -10,6 +10,7 @@ CLUSTERS = "clusters"
 JOURNAL = "refs/notes/instantstart/status/"
 ORDERS = "refs/instantstart/orders/"
 LOST = "refs/instantstart/lost/"
+KNOWN = "refs/instantstart/known/"
 
 SHA = re.compile(r"[0-9a-f]{40}")
 CLUSTER = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")

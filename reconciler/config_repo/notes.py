@@ -16,7 +16,7 @@ from reconciler.config_repo.errors import NameRefused, ObjectMissing, SecretRefu
 from reconciler.config_repo.objects import EMPTY_TREE, TREE, NewObject, TreeEntry, blob_id, new_commit, new_object
 from reconciler.config_repo.reader import Reader
 from reconciler.config_repo.records import NotesAppend, NotesResult, NotesView, RefUpdate
-from reconciler.config_repo.refs import Refs
+from reconciler.config_repo.refs import Refs, advice
 from reconciler.config_repo.trees import edit_tree
 from schemas.secrets import find_secrets
 
@@ -72,15 +72,47 @@ class Journals:
             objects += made
             updates[item.cluster] = RefUpdate(ref=names.JOURNAL + item.cluster, old=item.expected_tip, new=made[-1].id)
         self._refs.store(objects)
-        verdicts = self._refs.publish(list(updates.values())) if updates else {}
+        try:
+            verdicts = self._refs.publish(list(updates.values())) if updates else {}
+        except BaseException:  # they may have arrived or not: readable here in any case
+            for cluster, update in updates.items():
+                self.keep_lost(cluster, update.new or "")
+            raise
         for cluster, update in updates.items():
             rejected = verdicts[update.ref]
             if rejected is None:
                 results[cluster] = NotesResult(accepted=True, tip=update.new)
             else:
-                self._keep_lost(update.new or "", cluster)
-                results[cluster] = NotesResult(accepted=False, tip=self._tip(update.ref), rejected_by=rejected)
+                self.keep_lost(cluster, update.new or "")
+                told = f"{rejected}; {advice(rejected)}"
+                results[cluster] = NotesResult(accepted=False, tip=self._tip(update.ref), rejected_by=told)
         return results
+
+    def known_tip(self, cluster: str) -> str | None:
+        """The newest tip that this writer once read whole or wrote, in whatever life of its process."""
+        return self._tip(f"{names.KNOWN}{self._writer}/{names.cluster(cluster)}")
+
+    def keep_known(self, cluster: str, tip: str | None) -> None:
+        ref = f"{names.KNOWN}{self._writer}/{names.cluster(cluster)}"
+        before = self._tip(ref)
+        if before != tip:
+            self._refs.keep_here([RefUpdate(ref=ref, old=before, new=tip)])
+
+    def keep_lost(self, cluster: str, commit: str) -> str:
+        """What is on no ref of the remote stays readable here: the newest in front, all earlier ones behind it.
+        Returns the ref."""
+        ref = f"{names.LOST}{self._writer}/{names.cluster(cluster)}"
+        earlier = self._tip(ref)
+        if earlier is not None and commit in self._reader.commit(earlier).parents:
+            return ref
+        if earlier not in (None, commit):
+            tree = self._reader.commit(commit).tree
+            chain = self._new_commit(tree, [commit, earlier], f"Lost to another writer: {cluster}")
+            self._refs.store([chain])
+            commit = chain.id
+        if earlier != commit:
+            self._refs.keep_here([RefUpdate(ref=ref, old=earlier, new=commit)])
+        return ref
 
     def _tip(self, ref: str) -> str | None:
         found = self._reader.lookup([f"{ref}^{{commit}}"])[0]
@@ -161,17 +193,6 @@ class Journals:
         # date" on the remote, or both would hold the fence.
         message = f"{subject}\n\nWriter: {self._writer} {self._session}"
         return new_commit(tree=tree, parents=parents, author=US, committer=US, at=self._clock(), message=message)
-
-    def _keep_lost(self, commit: str, cluster: str) -> None:
-        """What was rejected stays readable here: the newest in front, all earlier ones behind it."""
-        ref = f"{names.LOST}{self._writer}/{cluster}"
-        earlier = self._tip(ref)
-        if earlier is not None:
-            tree = self._reader.commit(commit).tree
-            chain = self._new_commit(tree, [commit, earlier], f"Lost to another writer: {cluster}")
-            self._refs.store([chain])
-            commit = chain.id
-        self._refs.keep_here([RefUpdate(ref=ref, old=earlier, new=commit)])
 
 
 def _check(item: NotesAppend) -> None:

@@ -35,6 +35,7 @@ _AUTH = (
     "returned error: 403",
     "repository not found",  # what forges say to strangers
 )
+_BY_RULE = ("hook declined", "protected", "gh006", "gh013", "denying", "prohibited", "not allowed", "permission")
 _MALFORMED = ("fsck error", "fsckobjects", "invalid index-pack output", "unpack-objects failed", "bad object")
 
 
@@ -145,6 +146,16 @@ def parse_push(out: bytes) -> dict[str, str | None]:
         ref = rest[0].rpartition(":")[2]
         verdicts[ref] = rest[1].strip() or "rejected" if flag == "!" else None
     return verdicts
+
+
+def advice(rejected: str) -> str:
+    """What a rejection in these words means for whoever reads it. Only words: no decision is made by them."""
+    said = rejected.lower()
+    if "shallow" in said:
+        return "the remote takes no pushes that need its missing history: make it a full repository"
+    if any(words in said for words in _BY_RULE):
+        return "the remote refuses by rule: let this writer push refs/notes/instantstart/* and refs/instantstart/*"
+    return "another writer was faster: the journal is read again before anything else"
 
 
 def _remote_error(done: Completed) -> Exception:

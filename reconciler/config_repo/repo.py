@@ -168,6 +168,10 @@ class ConfigRepo:
         """The first-parent commit that last changed (or removed) the cluster's input. Raises UnknownCluster."""
         return self._history.revision_of(names.sha(sha), names.cluster(cluster))
 
+    def clusters_ever(self, sha: str) -> set[str]:
+        """Every cluster that had a folder in some first-parent commit up to this one."""
+        return {name for name in self._history.names(names.sha(sha)) if names.CLUSTER.fullmatch(name)}
+
     def log(self, sha: str, *, cluster: str | None = None, limit: int = 50) -> list[CommitInfo]:
         """First-parent commits, newest first; with a cluster those that changed its input."""
         paths = ("--", f"{names.CLUSTERS}/{names.cluster(cluster)}") if cluster is not None else ("--",)
@@ -254,6 +258,17 @@ class ConfigRepo:
         Raises SecretRefused and NameRefused before anything is written, and what `fetch` raises when no ref moved.
         """
         return self._journals.append(batch)
+
+    def known_tip(self, cluster: str) -> str | None:
+        """The newest tip of a journal that this writer once read whole or wrote, kept here beside the mirror."""
+        return self._journals.known_tip(cluster)
+
+    def keep_known(self, cluster: str, tip: str | None) -> None:
+        self._journals.keep_known(cluster, tip)
+
+    def keep_lost(self, cluster: str, tip: str) -> str:
+        """Keep a journal that its ref no longer holds under refs/instantstart/lost/; returns that ref."""
+        return self._journals.keep_lost(cluster, tip)
 
     # Orders ----------------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from reconciler.engine.planning import JOURNAL, doubt
+from reconciler.engine.doubt import doubt, is_held
+from reconciler.engine.planning import FORGOTTEN
 from reconciler.engine.scope import Scope
+from reconciler.journal.fold import JOURNAL
+from reconciler.plan import once
 from reconciler.plan.gates import Fleet, GateInput, decide
 
 WHOLE = "*"  # the key of a hold that concerns the cluster as a whole
@@ -43,6 +46,7 @@ def record_holds(scope: Scope) -> None:
     now: dict[str, tuple[str, str, str]] = {}
     why = doubt(scope)
     if why is not None:
+        _forget_operations(scope)
         now[JOURNAL] = ("", "JournalIncomplete", why)
     if scope.desired is not None and scope.desired.suspend:
         now[WHOLE] = ("", "Suspended", "spec.suspend is true: nothing is changed")
@@ -60,3 +64,19 @@ def record_holds(scope: Scope) -> None:
         if hold.state == "held" and key not in now and (not plan.unknown or key == WHOLE):
             said = f"{key} is no longer held" if key != WHOLE else "no longer suspended"
             scope.write("hold", said, key=key, action=hold.action, reason=hold.reason, state="released")
+
+
+def _forget_operations(scope: Scope) -> None:
+    """When a doubt begins, what would have its turn now may have had it in the lines that were lost. Operations that
+    people write later are new."""
+    if is_held(scope.status) or scope.desired is None or scope.world is None:
+        return
+    now = scope.world.clock.now()
+    left = once.due(scope.desired.operations, baseline=scope.baseline, status=scope.status, now=now, trusted=True).keys
+    for operation in scope.desired.operations:
+        for key in operation.keys:
+            if key in left:
+                said = f"whether {key} had its turn before the journal lost lines cannot be told"
+                scope.write(
+                    "run", said, key=operation.done_id(key), state=FORGOTTEN, detail="order retry, or remove it"
+                )

@@ -154,6 +154,8 @@ def _previous(scope: Scope, library: Library) -> None:
         revisions = [status.rev] if settled else [*revisions, status.rev]
     if same and status.last_ready == status.rev:
         revisions = [scope.revision]
+    if not revisions:
+        revisions = list(_first_base(scope, library))
     for revision in revisions:
         desired = _desired_at(library, revision, scope.cluster)
         if desired is not None:
@@ -176,11 +178,17 @@ def _unprotected(scope: Scope, library: Library) -> bool:
     return not any(desired.protected for desired in later if desired is not None)
 
 
-def base_of(scope: Scope) -> tuple[str, ...]:
+def _first_base(scope: Scope, library: Library) -> tuple[str, ...]:
+    """Neither folder nor journal: what there was before the folder went is all that is known."""
+    removed = library.parent(scope.revision) if scope.input is None and scope.status.rev is None else None
+    return (removed,) if removed is not None else ()
+
+
+def base_of(scope: Scope, library: Library) -> tuple[str, ...]:
     """The `base` of a rollout that begins now."""
     status = scope.status
     if status.rev is None:
-        return ()
+        return _first_base(scope, library)
     settled = status.condition in (Condition.READY, Condition.GONE) or status.last_ready == status.rev
     return (status.rev,) if settled else (*status.base[:1], *status.base[1:][-KEPT_BASE:], status.rev)
 

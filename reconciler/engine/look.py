@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 
 from reconciler.desired.names import type_of
+from reconciler.engine.doubt import doubt
 from reconciler.engine.scope import Scope
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
@@ -111,8 +112,10 @@ def _look_one(
 def note_absence(scope: Scope, now: float) -> None:
     """Since when things are missing that the journal says we made. What was just made may not be shown yet."""
     missing = scope.memory.missing_since
-    made = scope.status.refs
-    for key in missing.keys() - made.keys():
+    made = scope.status.refs.keys()
+    if scope.desired is not None and doubt(scope) is not None:
+        made |= scope.desired.resources.keys()  # what was lost may tell of it
+    for key in missing.keys() - made:
         del missing[key]
     for key in made:
         seen = scope.observed.get(key)

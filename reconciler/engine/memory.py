@@ -19,7 +19,9 @@ class Memory:
     refusals in a row per op, `not_before` until when it rests. `certain`: ops whose newest sending certainly did
     nothing; `last_sent`: when any other was sent last, as far as this process knows, which began at `born`.
     `missing_since`: since when something that the journal says we made is not to be seen. `looked`: when the newest
-    complete look ended (simulated epoch seconds), `seen` what it saw."""
+    complete look ended (simulated epoch seconds), `seen` what it saw. `confirmed`: the newest journal that was read
+    whole or written; `lost`: why it no longer is all there, until the journal itself says so; `lost_tip`: the commit
+    that holds what was lost. `nothing_left`: the revision without the folder at which nothing of ours was found."""
 
     cluster: str
     tip: str | None = None
@@ -38,7 +40,10 @@ class Memory:
     plan: Plan | None = None
     wake: float = 0.0
     head: str | None = None
-    highest_seq: int = 0
+    confirmed: str | None = None
+    lost: str | None = None
+    lost_tip: str | None = None
+    nothing_left: str | None = None
 
     def status(self) -> ClusterStatus:
         return self.fold.status()

@@ -1,26 +1,48 @@
-"""Step 1: which clusters there are, at which revision each is, and what its journal says."""
+"""Step 1: which clusters there are, at which revision each is, and what its journal says.
+
+Clusters are the folders of the branch, journals that have not ended as Gone, and names that the branch's history tells
+of and that have neither: what was made for them may live on, which one look tells.
+"""
 
 from __future__ import annotations
 
 from reconciler.config_repo.errors import UnknownCluster
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine.doubt import compare
 from reconciler.engine.memory import Memory
 from reconciler.engine.scope import Scope
 from reconciler.journal import fold
 from reconciler.journal.lines import Pen
 from reconciler.live.clock import Clock
+from schemas.errors import InstantStartError
 from schemas.journal import ClusterStatus
 
 
 def clusters(repo: ConfigRepo, head: str, memories: dict[str, Memory]) -> list[str]:
-    """Folders, and clusters whose journal has not ended as Gone."""
     folders = repo.clusters(head)
-    left = [
-        name
-        for name in repo.journal_clusters()
-        if name not in folders and not remember(repo, name, memories).status().gone
-    ]
-    return sorted({*folders, *left})
+    journals = [name for name in repo.journal_clusters() if name not in folders]
+    left = [name for name in journals if _is_alive(repo, name, memories)]
+    forgotten = {*repo.clusters_ever(head), *memories} - {*folders, *journals}
+    orphans = [name for name in forgotten if _may_be_left(repo, name, head, memories)]
+    return sorted({*folders, *left, *orphans})
+
+
+def _is_alive(repo: ConfigRepo, cluster: str, memories: dict[str, Memory]) -> bool:
+    try:
+        return not remember(repo, cluster, memories).status().gone
+    except InstantStartError:
+        return True  # it is told when the cluster is opened
+
+
+def _may_be_left(repo: ConfigRepo, cluster: str, head: str, memories: dict[str, Memory]) -> bool:
+    """Nobody needs to look twice where nothing was left."""
+    known = memories.get(cluster)
+    if known is None or known.nothing_left is None:
+        return True
+    try:
+        return repo.revision_of(head, cluster) != known.nothing_left
+    except UnknownCluster:
+        return False
 
 
 def remember(repo: ConfigRepo, cluster: str, memories: dict[str, Memory]) -> Memory:
@@ -31,13 +53,26 @@ def remember(repo: ConfigRepo, cluster: str, memories: dict[str, Memory]) -> Mem
         return known
     texts = (line for note in view.entries.values() for line in note.decode("ascii", "replace").splitlines())
     read = fold.read(cluster, texts)
+    _check_input(repo, cluster, read)
     if known is None:
-        known = memories[cluster] = Memory(cluster=cluster, tip=view.tip, fold=read)
+        known = Memory(cluster=cluster, tip=view.tip, fold=read, confirmed=repo.known_tip(cluster))
     known.tip, known.fold = view.tip, read
-    if read.seq < known.highest_seq:
-        read.breaks(f"the journal went back from line {known.highest_seq} to {read.seq}")
-    known.highest_seq = max(known.highest_seq, read.seq)
+    compare(repo, known)
+    memories[cluster] = known
     return known
+
+
+def _check_input(repo: ConfigRepo, cluster: str, read: fold.Fold) -> None:
+    """A journal of another cluster under this one's name may be whole in itself; git knows better."""
+    rollout = read.rollout
+    if rollout is None or not repo.has_commit(rollout.rev):
+        return
+    told, there = rollout.input, repo.clusters(rollout.rev).get(cluster)
+    if told != there:
+        read.breaks(
+            f"seq {rollout.seq} says that clusters/{cluster} was {told or 'gone'} at {rollout.rev[:12]}, "
+            f"git says {there or 'gone'}"
+        )
 
 
 def revision_at(repo: ConfigRepo, cluster: str, head: str, status: ClusterStatus) -> str:

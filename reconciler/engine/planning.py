@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from datetime import datetime, timedelta
 
-from ulid import ULID
-
+from reconciler.engine.doubt import doubt
 from reconciler.engine.scope import Scope
 from reconciler.live.clock import Clock
 from reconciler.plan import once
 from reconciler.plan.make import PlanInput, make
 from schemas.plan import Finding, Refusal, Severity
-from schemas.resource import Mark, Source, Stage
+from schemas.resource import Source, Stage
 
-JOURNAL = "journal"  # the key of the hold on everything that a doubtful journal must not do
-_TOLERANCE = timedelta(seconds=120)  # clocks of two writers may differ a little
+FORGOTTEN = "stopped"  # the end of an Operation of which a lost journal may have known
 
 
 def plan(scope: Scope, clock: Clock) -> None:
@@ -47,40 +43,9 @@ def plan(scope: Scope, clock: Clock) -> None:
     scope.plan = dataclasses.replace(
         made,
         refusals=(*made.refusals, *_edited(scope)),
-        findings=(*made.findings, *_late(scope)),
+        findings=(*made.findings, *_late(scope), *_doubtful(scope), *_forgotten(scope)),
     )
     scope.memory.plan = scope.plan
-
-
-def doubt(scope: Scope) -> str | None:
-    """Why the journal cannot be trusted to know everything of ours, or None. A person confirms with the order
-    `release journal`."""
-    status = scope.status
-    if JOURNAL in status.approved:
-        return None
-    held = status.holds.get(JOURNAL)
-    if held is not None and held.state == "held":
-        return held.msg  # what was written since does not make up for what was lost
-    ours = [seen for seen in scope.observed.values() if seen.present and seen.mark in (Mark.OURS, Mark.ADOPTED)]
-    young = status.rev is None or (status.roll <= 1 and not status.ops)
-    adopts = scope.desired is not None and scope.desired.adopts
-    if young and ours and not adopts:
-        return f"{min(seen.key for seen in ours)} is live and ours but the journal knows nothing of it"
-    newer = _newest_op(seen.op for seen in ours)
-    if newer is not None and status.at and newer[1] > datetime.fromisoformat(status.at) + _TOLERANCE:
-        return f"op {newer[0]} left its tag but its intent is not in the journal"
-    return None
-
-
-def _newest_op(ops: Iterable[str | None]) -> tuple[str, datetime] | None:
-    found: list[tuple[datetime, str]] = []
-    for op in ops:
-        try:
-            found.append((ULID.from_str(op).datetime, op) if op else (datetime.min, ""))
-        except ValueError:
-            continue  # a tag that somebody wrote by hand
-    newest = max((pair for pair in found if pair[1]), default=None)
-    return None if newest is None else (newest[1], newest[0])
 
 
 def _edited(scope: Scope) -> list[Refusal]:
@@ -111,4 +76,29 @@ def _late(scope: Scope) -> list[Finding]:
             message=f"{identity.split('@')[0]} expired before it was done; it will not be started",
         )
         for identity in scope.due.late
+    ]
+
+
+def _doubtful(scope: Scope) -> list[Finding]:
+    why = doubt(scope)
+    if why is None:
+        return []
+    text = f"{why}. Nothing is deleted and no operation runs: look, then order release {scope.cluster} journal"
+    return [Finding(severity=Severity.WARNING, reason="JournalIncomplete", message=text)]
+
+
+def _forgotten(scope: Scope) -> list[Finding]:
+    """Operations that a lost journal may have known of: never run twice, so they wait for a person."""
+    operations = scope.desired.operations if scope.desired is not None else ()
+    return [
+        Finding(
+            severity=Severity.WARNING,
+            reason="OperationForgotten",
+            message=(
+                f"whether Operation {operation.name} had its turn before the journal lost lines cannot be told: "
+                f"look, then order retry {scope.cluster} Operation/{operation.name}, or remove it"
+            ),
+        )
+        for operation in operations
+        if FORGOTTEN in {scope.status.done.get(operation.done_id(key)) for key in operation.keys}
     ]

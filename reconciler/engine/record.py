@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine import stages
+from reconciler.engine import doubt, stages
 from reconciler.engine.scope import Scope
 from schemas.errors import InstantStartError, RetryLater
 from schemas.journal import StageState
@@ -76,8 +76,9 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope]) -> dict[str, str | None]:
             continue
         result = results[scope.cluster]
         if result.accepted:
-            scope.memory.tip = result.tip
-            scope.memory.highest_seq = scope.memory.fold.seq
+            scope.memory.tip = scope.memory.confirmed = result.tip
+            if doubt.is_held(scope.status):
+                scope.memory.lost = None
         else:
             rejected[scope.cluster] = result.rejected_by
             scope.give_up(f"the journal was not accepted: {result.rejected_by}")

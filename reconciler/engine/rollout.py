@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from reconciler.engine.load import base_of
-from reconciler.engine.planning import JOURNAL
+from reconciler.engine.load import Library, base_of
+from reconciler.engine.doubt import doubt
 from reconciler.engine.scope import Scope
+from reconciler.journal.fold import JOURNAL
 from reconciler.plan import once
 from schemas.journal import Hold
 from schemas.plan import Plan
+from schemas.resource import Mark
 from schemas.values import JsonObject
 
 
-def open_rollout(scope: Scope, writer: str) -> None:
+def open_rollout(scope: Scope, library: Library, writer: str) -> None:
     """Write `end` and `rollout` if this revision is not the one that the journal is at."""
     status = scope.status
     if status.rev == scope.revision:
         return
     carried = status.open_ops()
-    base = base_of(scope)
+    base = base_of(scope, library)
     if scope.desired is not None:
         done = once.done(scope.desired.operations, status)
     else:  # no document can be read: what had its turn must not be forgotten
@@ -48,8 +50,17 @@ def open_rollout(scope: Scope, writer: str) -> None:
         kinds=kinds,
         ready=status.last_ready,
         approved=approved,
-        refs=status.refs,
+        refs=_adopted(scope) | status.refs,
     )
+
+
+def _adopted(scope: Scope) -> dict[str, str]:
+    """Ids of what carries our mark where the journal may have lost them; an ARN where there is no id."""
+    if doubt(scope) is None:
+        return {}
+    marked = {key: seen for key, seen in scope.observed.items() if seen.present and seen.mark is Mark.OURS}
+    ids = {key: seen.attrs.get("id") or seen.attrs.get("arn") for key, seen in marked.items()}
+    return {key: id_ for key, id_ in ids.items() if isinstance(id_, str)}
 
 
 def _words(scope: Scope) -> tuple[list[str], list[Hold]]:

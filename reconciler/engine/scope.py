@@ -1,5 +1,6 @@
 """One cluster in one tick: the record that every step of the tick reads and fills.
 
+`nothing_here`: there is neither folder nor journal, and nothing of ours was seen; nothing is written about it.
 Who sets what: `open` cluster, head, revision, input, memory; `load` loaded, desired, previous, policy; `look` world,
 observed; `planning` plan; `gate` held; `act` drafts; `record` lines.
 """
@@ -58,6 +59,7 @@ class Scope:
     held: dict[str, Held] = field(default_factory=dict[str, Held])
     undrafted: dict[str, InstantStartError] = field(default_factory=dict[str, InstantStartError])
     problem: str | None = None
+    nothing_here: bool = False
     sent: int = 0
     moved: bool = False
 

@@ -18,7 +18,7 @@ from ulid import ULID
 
 from reconciler.config_repo.records import Order
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine import act, gate, look, orders, planning, record, resolve, rollout, workloads
+from reconciler.engine import act, doubt, gate, look, orders, planning, record, resolve, rollout, workloads
 from reconciler.engine import load as loading
 from reconciler.engine import open as opening
 from reconciler.engine.kubes import Kubes
@@ -34,6 +34,7 @@ from schemas.errors import InstantStartError, InvalidInput
 from schemas.resource import Observed
 
 FAMILIES = 16
+NOBODY = 600.0  # seconds before it is tried again to see whether a cluster that nobody tells of has left something
 AFTER_PROBLEM = 5.0  # seconds before a cluster that could not be worked on is tried again
 log = logging.getLogger(__name__)
 
@@ -153,6 +154,8 @@ class Engine:
         for scope in everyone:
             scope.memory.head = head
             scope.memory.forget_ended()
+            if scope.nothing_here and not doubt.may_be_there(scope):
+                scope.memory.nothing_left = scope.revision
             scope.memory.wake = self.clock.now().timestamp() + self._pause(scope)
         result.problems |= {scope.cluster: scope.problem for scope in everyone if scope.problem is not None}
         result.wake = self._soonest(known)
@@ -163,13 +166,17 @@ class Engine:
         for name in names:
             try:
                 scope = opening.open_scope(self.repo, name, head, self.memories, self.clock)
-            except InstantStartError as error:
-                result.problems[name] = f"{error.reason}: {error.message}"
+                doubt.keep(self.repo, scope.memory)
+            except Exception as error:
+                told = f"{error.reason}: {error.message}" if isinstance(error, InstantStartError) else repr(error)
+                if not isinstance(error, InstantStartError):
+                    log.exception("opening %s broke", name)
+                result.problems[name] = told
                 if name in self.memories:
                     self.memories[name].wake = self.clock.now().timestamp() + AFTER_PROBLEM
                 continue
             if scope.status.broken is not None:
-                scope.problem = f"the journal is broken: {scope.status.broken}"
+                scope.problem = f"the journal is broken: {scope.status.msg}"
             scopes.append(scope)
         return scopes
 
@@ -217,6 +224,8 @@ class Engine:
             memory.distrust()
 
     def _pause(self, scope: Scope) -> float:
+        if scope.nothing_here:
+            return NOBODY
         if scope.problem is None:
             return next_wake(scope, self.clock, self.poll)
         return self.poll if scope.status.broken is not None else AFTER_PROBLEM
@@ -243,6 +252,7 @@ class Engine:
         workloads.see_work(scope)
         if self.preflight is not None:
             self.preflight.see(scope)
+        scope.nothing_here = doubt.is_anew(scope) and not doubt.has_ours(scope)
 
     def _decide(self, scope: Scope, scopes: Sequence[Scope]) -> None:
         """Gate, and open the rollout with what the gate said."""
@@ -253,7 +263,7 @@ class Engine:
         seen.update({s.cluster: s.observed for s in scopes if s.cluster in plans})
         new = frozenset(m.cluster for m in others if m.status().last_ready is None)
         gate.gate(scope, fleet_of(plans, seen, new))
-        rollout.open_rollout(scope, self.writer)
+        rollout.open_rollout(scope, self.library, self.writer)
         scope.held.clear()
 
     def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:
@@ -291,7 +301,7 @@ class Engine:
 
 
 def _well(scopes: Iterable[Scope]) -> list[Scope]:
-    return [scope for scope in scopes if scope.problem is None]
+    return [scope for scope in scopes if scope.problem is None and not scope.nothing_here]
 
 
 def _role_made_at(scope: Scope, arn: str) -> float | None:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reconciler.journal.lines import BrokenLine, parse
+from reconciler.journal.lines import BrokenLine, newer, parse, shorten
 from schemas.journal import (
     VERSION,
     ClusterStatus,
@@ -30,6 +30,11 @@ from schemas.journal import (
     StageStatus,
 )
 
+JOURNAL = "journal"  # the key of the hold on everything that a doubtful journal must not do
+MEND = (
+    "Nothing is done until the ref is mended: git log shows its commits, put back the newest that is whole;"
+    " or delete the ref, look, and order release CLUSTER journal"
+)
 _AGAIN = (Phase.INTENT, Phase.REFUSED)  # after these the same op may be announced once more
 
 
@@ -131,7 +136,7 @@ class Fold:
         if line is None:
             return
         if line.v > VERSION:
-            self.breaks(f"seq {seq} is of version {line.v}; this program writes {VERSION}")
+            self.breaks(newer(seq, line.v))
         self.roll, self.at = line.roll, line.at
         try:
             self._take(line)
@@ -144,6 +149,9 @@ class Fold:
         self.broken = self.broken or why
 
     def _take(self, line: Line) -> None:
+        for key in _keys(line):
+            if self.cluster and "." in key.split("/")[0] and key.split("/")[1:2] != [self.cluster]:
+                raise BrokenLine(f"seq {line.seq} is about {shorten(key, 60)}, which is not of {self.cluster}")
         match line:
             case RolloutLine():
                 self._rollout(line)
@@ -154,8 +162,7 @@ class Fold:
             case OrderLine():
                 self._order(line)
             case HoldLine():
-                hold = Hold(key=line.key, action=line.action, reason=line.reason, state=line.state, msg=line.msg)
-                self.holds[line.key] = hold
+                self._hold(line)
             case RunLine():
                 self.done[line.key] = line.state
             case EndLine():
@@ -214,6 +221,13 @@ class Fold:
             state=line.state, reason=line.reason, msg=line.msg, progress=line.progress, at=line.at, seq=line.seq
         )
 
+    def _hold(self, line: HoldLine) -> None:
+        if line.key == JOURNAL and line.state == "held" and JOURNAL in self.approved:
+            self.approved.remove(JOURNAL)  # that word was about what was lost before
+        self.holds[line.key] = Hold(
+            key=line.key, action=line.action, reason=line.reason, state=line.state, msg=line.msg, at=line.at
+        )
+
     def _order(self, line: OrderLine) -> None:
         if line.id is not None:
             self.orders.append(line.id)
@@ -224,11 +238,12 @@ class Fold:
 
     def _let_pass(self, subject: str) -> None:
         """An approval binds to action digests: a key stands for the action that is held under it now."""
-        if len(subject) == 64 or subject == "journal":
+        if (len(subject) == 64 or subject == JOURNAL) and subject not in self.approved:
             self.approved.append(subject)
         for key, hold in self.holds.items():
             if hold.state == "held" and subject in (key, hold.action):
-                self.approved.append(hold.action)
+                if hold.action:
+                    self.approved.append(hold.action)
                 self.holds[key] = hold.model_copy(update={"state": "released"})
 
     def condition(self) -> tuple[Condition, str, str]:
@@ -269,7 +284,7 @@ class Fold:
         condition, reason, msg = self.condition()
         gone = self.rollout is not None and self.rollout.input is None and condition is Condition.READY
         if self.broken is not None:
-            condition, reason, msg, gone = Condition.STALLED, "JournalBroken", self.broken, False
+            condition, reason, msg, gone = Condition.STALLED, "JournalBroken", f"{self.broken}. {MEND}", False
         rollout = self.rollout
         return ClusterStatus(
             cluster=self.cluster,
@@ -297,3 +312,18 @@ class Fold:
             gone=gone,
             broken=self.broken,
         )
+
+
+def _keys(line: Line) -> Iterable[str]:
+    """Keys of what a line is about; those with a type in front name their cluster."""
+    match line:
+        case RolloutLine():
+            yield from line.refs
+            yield from (hold.key for hold in line.holds)
+            yield from (op.key for op in line.open)
+        case OpLine() if line.key is not None:
+            yield line.key
+        case HoldLine():
+            yield line.key
+        case _:
+            return

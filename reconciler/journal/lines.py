@@ -62,18 +62,24 @@ def parse(text: str) -> Line | None:
     """One line. None: a line of a kind we do not know (a newer writer's). Raises BrokenLine."""
     try:
         raw = json.loads(text)
-    except ValueError as error:
-        raise BrokenLine(f"not JSON: {shorten(text, 80)}") from error
-    if not isinstance(raw, dict) or "seq" not in raw or "t" not in raw:
-        raise BrokenLine(f"not a journal line: {shorten(text, 80)}")
+    except (ValueError, RecursionError) as error:
+        raise BrokenLine(f"not JSON: {_quoted(text)}") from error
+    if not isinstance(raw, dict) or "t" not in raw or type(raw.get("seq")) is not int or raw["seq"] < 1:
+        raise BrokenLine(f"not a journal line: {_quoted(text)}")
     try:
         return cast("Line", LINE.validate_python(raw))
     except ValidationError as error:
         first = error.errors()[0]
         if first["type"] == "union_tag_invalid":
             return None
+        if type(raw.get("v")) is int and raw["v"] > VERSION:
+            raise BrokenLine(newer(raw["seq"], raw["v"])) from error
         where = ".".join(str(part) for part in first["loc"])
-        raise BrokenLine(f"seq {raw['seq']}: {where}: {first['msg']}") from error
+        raise BrokenLine(f"seq {raw['seq']}: {shorten(where, 40)}: {shorten(first['msg'], 80)}") from error
+
+
+def newer(seq: int, version: int) -> str:
+    return f"seq {seq} is of version {shorten(str(version), 20)}; this program writes {VERSION}"
 
 
 def record_of(intent: dict[str, Any]) -> OpRecord:
@@ -98,6 +104,11 @@ def shorten(text: str, limit: int) -> str:
     """At most `limit` characters on one line, cut at the end with three dots."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 3].rstrip() + "..."
+
+
+def _quoted(text: str) -> str:
+    """What somebody wrote there, harmless to show."""
+    return mask_secrets(shorten(text.encode("ascii", "backslashreplace").decode(), 60))
 
 
 def fit(line: dict[str, Any], limit: int) -> str:

@@ -66,11 +66,12 @@ class Held:
 
 def decide(action: Action, given: GateInput) -> Held | None:
     """None: the action may go."""
-    if given.journal_doubt is not None and action.verb in (*REMOVALS, Verb.RUN, Verb.RELEASE):
+    takes = action.verb in (*REMOVALS, Verb.RUN, Verb.RELEASE) or _takes_nodes(action, given)
+    if given.journal_doubt is not None and takes:
         return Held(
             reason="JournalIncomplete",
             message=f"{given.journal_doubt}: nothing is deleted and no operation runs",
-            way="look at the cluster, then give the order release with why",
+            way=f"look at the cluster, then order release {given.plan.cluster} journal",
         )
     if given.suspended:
         return Held(reason="Suspended", message="spec.suspend is true", way="instantstart resume")

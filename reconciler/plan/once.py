@@ -15,7 +15,7 @@ from schemas.once import Operation
 from schemas.resource import Stage
 
 # Reasons with which an op is cancelled that never left.
-_UNDONE = (Phase.FAILED.value, Phase.CANCELLED.value)
+_UNDONE = (Phase.FAILED.value, Phase.CANCELLED.value, "stopped")
 UNSENT = frozenset({"LaneBusy", "GuardFailed", "GuardUnreadable", "Outdated"})
 
 
