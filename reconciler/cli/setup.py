@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine.repository import open_repo
 from reconciler.engine.settings import Settings, from_env
 from schemas.errors import InvalidInput
 
@@ -41,11 +42,7 @@ class Setup:
     @contextmanager
     def repo(self) -> Generator[ConfigRepo]:
         """The repository, fetched."""
-        settings = self.settings()
-        settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with ConfigRepo.open(
-            settings.repository, state_dir=settings.state_dir, branch=settings.branch, writer=settings.writer
-        ) as repo:
+        with open_repo(self.settings()) as repo:
             repo.fetch()
             yield repo
 

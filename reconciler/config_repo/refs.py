@@ -35,6 +35,7 @@ _AUTH = (
     "returned error: 403",
     "repository not found",  # what forges say to strangers
 )
+_RENEW = "Renew INSTANTSTART_CREDENTIAL or the ssh key, and let it read and push this repository"
 _BY_RULE = ("hook declined", "protected", "gh006", "gh013", "denying", "prohibited", "not allowed", "permission")
 _MALFORMED = ("fsck error", "fsckobjects", "invalid index-pack output", "unpack-objects failed", "bad object")
 
@@ -165,7 +166,7 @@ def _remote_error(done: Completed) -> Exception:
         hint = "change its owner, or name it as a folder, without file://"
         return RepositoryRefused(f"the remote repository belongs to another user of this machine: {hint}")
     if any(words in said.lower() for words in _AUTH):
-        return RemoteAuthFailed(f"the remote refuses our credential: {said}")
+        return RemoteAuthFailed(f"the remote refuses our credential: {said}. {_RENEW}")
     if any(words in said.lower() for words in _MALFORMED):
         return RepositoryRefused(f"the remote repository is malformed: {said}")
     return RemoteUnavailable(f"the remote cannot be reached: {said}")

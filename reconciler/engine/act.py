@@ -85,12 +85,16 @@ def _drafted(scope: Scope, handler: Handler, actions: Sequence[Action]) -> Seque
 
 
 def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Reply | InstantStartError | None]]:
-    """Send the drafts of one lane in order. None: never sent, because something before it is not over yet."""
+    """Send the drafts of one lane in order. None: never sent, because something before it is not over yet, or because
+    the intents were published so long ago that another writer may take the ops for lost."""
     answers: list[tuple[Draft, Reply | InstantStartError | None]] = []
     stopped = False
     for item in drafts:
-        if stopped:
+        if stopped or (scope.is_late and item.attempt == 1):
             answers.append((item, None))
+            continue
+        if scope.is_late:  # an earlier try may have had its effect
+            answers.append((item, LostReply("another writer may be at it by now", reason="TooLate")))
             continue
         answer = _send_one(scope, item)
         answers.append((item, answer))
@@ -212,8 +216,8 @@ def _of_lane(
         before = again.get(call.key)
         if before is not None and before.verb == call.verb and before.want == call.want:
             item = Draft(call=call, handler=handler, op=before.op, attempt=before.attempt + 1)
-            if before.cls is EffectClass.ONCE:
-                _intent(scope, item)  # no sending without a line, or nobody could tell later
+            if resolve.may_double(before, clock):
+                _intent(scope, item)  # no sending without a line: of two writers one is told to wait
             drafts.append(item)
             continue
         undone = before is None or resolve.surely_undone(scope, before) or before.cls is EffectClass.CONVERGENT

@@ -72,11 +72,10 @@ def _forget_operations(scope: Scope) -> None:
     if is_held(scope.status) or scope.desired is None or scope.world is None:
         return
     now = scope.world.clock.now()
-    left = once.due(scope.desired.operations, baseline=scope.baseline, status=scope.status, now=now, trusted=True).keys
-    for operation in scope.desired.operations:
-        for key in operation.keys:
-            if key in left:
-                said = f"whether {key} had its turn before the journal lost lines cannot be told"
-                scope.write(
-                    "run", said, key=operation.done_id(key), state=FORGOTTEN, detail="order retry, or remove it"
-                )
+    operations = scope.desired.operations
+    left = once.due(operations, baseline=scope.baseline, status=scope.status, now=now, trusted=True).keys
+    for operation in operations:
+        for key in [key for key in operation.keys if key in left]:
+            said = f"whether {key} had its turn before the journal lost lines cannot be told"
+            way = "order retry, or remove it"
+            scope.write("run", said, key=operation.done_id(key), state=FORGOTTEN, detail=way)

@@ -112,9 +112,9 @@ def _look_one(
 def note_absence(scope: Scope, now: float) -> None:
     """Since when things are missing that the journal says we made. What was just made may not be shown yet."""
     missing = scope.memory.missing_since
-    made = scope.status.refs.keys()
+    made = set(scope.status.refs)
     if scope.desired is not None and doubt(scope) is not None:
-        made |= scope.desired.resources.keys()  # what was lost may tell of it
+        made |= scope.desired.resources.keys()  # the lines that were lost may tell of it
     for key in missing.keys() - made:
         del missing[key]
     for key in made:

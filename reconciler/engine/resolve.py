@@ -82,6 +82,13 @@ def surely_undone(scope: Scope, op: OpRecord) -> bool:
     return op.phase is Phase.REFUSED and (op.op in scope.memory.certain or op.cls is EffectClass.ONCE)
 
 
+def may_double(op: OpRecord, clock: Clock) -> bool:
+    """Whether a second sending makes a second thing, so that it needs a line of its own: what has no name and no
+    token that still counts, and what is done once."""
+    outlived = op.cls is EffectClass.TOKEN and _age(op, clock) > token_life(op)
+    return op.cls in (EffectClass.ONCE, EffectClass.TAG) or outlived
+
+
 def token_life(op: OpRecord) -> float:
     """Seconds within which the same token means the same request."""
     return float(op.before.get("tokenLife", 0))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reconciler.engine.load import Library, base_of
 from reconciler.engine.doubt import doubt
+from reconciler.engine.load import Library, base_of
 from reconciler.engine.scope import Scope
 from reconciler.journal.fold import JOURNAL
 from reconciler.plan import once

@@ -7,6 +7,7 @@ observed; `planning` plan; `gate` held; `act` drafts; `record` lines.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,7 @@ from schemas.plan import Plan
 from schemas.resource import Observed, Resource
 from schemas.secrets import mask_secrets
 
+LATE = 30.0  # with a call's timeout less than any settle time
 _TOLD = frozenset({"msg", "why", "subject", "by", "do"})
 
 
@@ -60,8 +62,21 @@ class Scope:
     undrafted: dict[str, InstantStartError] = field(default_factory=dict[str, InstantStartError])
     problem: str | None = None
     nothing_here: bool = False
+    published: tuple[float, float] | None = None
     sent: int = 0
     moved: bool = False
+
+    @property
+    def is_late(self) -> bool:
+        """More than LATE real seconds since the intents of this tick were published; a clock that stood still while
+        the machine slept is caught by the other one."""
+        now = _real_times()
+        return self.published is not None and any(
+            at - then > LATE for at, then in zip(now, self.published, strict=True)
+        )
+
+    def mark_published(self) -> None:
+        self.published = _real_times()
 
     @property
     def status(self) -> ClusterStatus:
@@ -87,3 +102,7 @@ class Scope:
         """A resource wanted now, or wanted before."""
         wanted = self.desired.resources.get(key) if self.desired is not None else None
         return wanted or self.previous.get(key)
+
+
+def _real_times() -> tuple[float, float]:
+    return time.monotonic(), time.time()

@@ -16,6 +16,7 @@ from typing import Any
 
 from ulid import ULID
 
+from reconciler.config_repo.errors import RemoteAuthFailed
 from reconciler.config_repo.records import Order
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import act, doubt, gate, look, orders, planning, record, resolve, rollout, workloads
@@ -35,6 +36,7 @@ from schemas.resource import Observed
 
 FAMILIES = 16
 NOBODY = 600.0  # seconds before it is tried again to see whether a cluster that nobody tells of has left something
+LONGEST_DENIED = 900.0
 AFTER_PROBLEM = 5.0  # seconds before a cluster that could not be worked on is tried again
 log = logging.getLogger(__name__)
 
@@ -86,6 +88,7 @@ class Engine:
         self._cache = str(state_dir / "cache")
         self.new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
         self._lock = threading.Lock()
+        self._denied = 0  # times in a row that the remote refused our credential
 
     def tick(self, only: Iterable[str] | None = None) -> Result:
         """One pass over the clusters that are due (or over `only`). Raises nothing of ours: problems are told."""
@@ -94,7 +97,8 @@ class Engine:
                 self.repo.fetch()
                 head = self.repo.head()
             except InstantStartError as error:
-                return Result(problem=f"{error.reason}: {error.message}", wake=self.poll)
+                return Result(problem=f"{error.reason}: {error.message}", wake=self._wait_for_remote(error))
+            self._denied = 0
             if head is None:
                 text = f"no commits on branch {self.repo.branch} yet: make one, or run instantstart init"
                 return Result(problem=text, wake=self.poll)
@@ -128,6 +132,13 @@ class Engine:
         self.accounts.close()
         self.repo.close()
 
+    def _wait_for_remote(self, error: InstantStartError) -> float:
+        """A credential that is refused again and again locks accounts: ask less and less often."""
+        if not isinstance(error, RemoteAuthFailed):
+            return self.poll
+        self._denied += 1
+        return min(self.poll * 2.0 ** min(self._denied - 1, 10), max(self.poll, LONGEST_DENIED))
+
     # Steps -----------------------------------------------------------------------------------------------------------
 
     def _tick(self, head: str, only: set[str] | None) -> Result:
@@ -145,6 +156,8 @@ class Engine:
             self._try(scope, self._write, scope, scopes, given, taken, drafts)
         result.lines += self._publish(_well(scopes))
         alive = _well(scopes)
+        for scope in alive:
+            scope.mark_published()
         done = [ulid for scope in alive for ulid in taken[scope.cluster]]
         if done:
             self._remove_orders(done)

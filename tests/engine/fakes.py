@@ -408,6 +408,7 @@ class Rig:
     clock: SteppedClock = field(default_factory=lambda: SteppedClock(datetime(2026, 3, 1, 10, tzinfo=UTC)))
     cloud: Cloud = field(init=False)
     trouble: list[str] = field(default_factory=list[str])
+    writer: str = "test"
     _engine: Engine | None = None
     _pool: ThreadPoolExecutor | None = None
     _ops: Any = field(default_factory=lambda: itertools.count(1))
@@ -419,7 +420,7 @@ class Rig:
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            repo = FlakyRepo.open(self.location or str(self.path), state_dir=self.state, writer="test")
+            repo = self.open_repo()
             repo.trouble = self.trouble
             self._pool = ThreadPoolExecutor(2)
             self._engine = Engine(
@@ -429,10 +430,13 @@ class Rig:
                 clock=self.clock,
                 pool=self._pool,
                 state_dir=self.state,
-                writer="test",
+                writer=self.writer,
             )
             self._engine.kubes = cast("Kubes", _FakeKubes())
         return self._engine
+
+    def open_repo(self) -> FlakyRepo:
+        return FlakyRepo.open(self.location or str(self.path), state_dir=self.state, writer=self.writer)
 
     @property
     def repo(self) -> ConfigRepo:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.engine.repository import credential
 from reconciler.engine.settings import from_env
-from reconciler.engine.start import credential
 from schemas.errors import InvalidInput
 
 
