@@ -5,7 +5,7 @@ A stage is Ready when all that it wants was seen healthy and nothing about it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from reconciler.desired.names import type_of
@@ -76,11 +76,13 @@ def _validate(scope: Scope) -> State:
 
 
 def _stage(scope: Scope, stage: Stage, resources: Sequence[Resource], actions: Sequence[Action]) -> State:
+    planned = {action.key for action in actions}
     parts = [
         *_refusals(scope, stage),
         *_ops(scope, stage, actions),
-        *(_of_action(scope, action) for action in actions),
-        *(_of_resource(scope, resource) for resource in resources),
+        # Of all that waits, what a person can let go is told first.
+        *(_of_action(scope, a) for a in sorted(actions, key=lambda a: a.digest not in scope.held)),
+        *(_of_resource(scope, resource, planned) for resource in resources),
     ]
     worst = min(parts, key=lambda part: _RANK.index(part.state), default=READY)
     return State(state=worst.state, reason=worst.reason, msg=worst.msg, progress=_progress(scope, resources))
@@ -127,8 +129,9 @@ def _of_action(scope: Scope, action: Action) -> State:
     return State(state=StageState.PROGRESSING, reason="Applying", msg=f"{action.verb.value} {action.key}")
 
 
-def _of_resource(scope: Scope, resource: Resource) -> State:
-    if rule_for(resource.type).once:
+def _of_resource(scope: Scope, resource: Resource, planned: Set[str]) -> State:
+    rule = rule_for(resource.type)
+    if rule.once:
         return READY
     seen = scope.observed.get(resource.key)
     if seen is None or seen.presence is Presence.UNKNOWN:
@@ -136,7 +139,13 @@ def _of_resource(scope: Scope, resource: Resource) -> State:
         return State(state=StageState.UNKNOWN, reason=reason, msg=seen.message if seen is not None else "")
     if scope.desired is None:  # taking down: what is gone is done
         gone = seen.presence is Presence.ABSENT or not seen.ours
-        return READY if gone else State(state=StageState.PROGRESSING, reason="Deleting", msg=f"{resource.key} is left")
+        # Its action tells how far it is; a child goes with its parent.
+        told = resource.key in planned or rule.child_of is not None
+        return (
+            READY
+            if gone or told
+            else State(state=StageState.PROGRESSING, reason="Deleting", msg=f"{resource.key} is left")
+        )
     if seen.presence is Presence.ABSENT:
         return READY if resource.reference else State(state=StageState.WAITING, reason="NotThere", msg=resource.key)
     if seen.health is Health.HEALTHY:
@@ -178,23 +187,7 @@ def _belongs(scope: Scope, op: OpRecord, stage: Stage) -> bool:
     resource = scope.resource(op.key)
     if resource is not None:
         return resource.stage is stage
-    return stage is (Stage.OPERATIONS if type_of(op.key) == "hyperpod.Reboot" else _STAGE_OF.get(type_of(op.key)))
-
-
-# For ops whose documents are gone.
-_STAGE_OF = {
-    "k8s.Storage": Stage.STORAGE,
-    "hyperpod.Cluster": Stage.COMPUTE,
-    "hyperpod.InstanceGroup": Stage.COMPUTE,
-    "s3.Bucket": Stage.COMPUTE,
-    "s3.Objects": Stage.COMPUTE,
-    "eks.Addon": Stage.DEPENDENCIES,
-    "helm.Release": Stage.DEPENDENCIES,
-    "eks.Cluster": Stage.CONTROL_PLANE,
-    "eks.AccessEntry": Stage.CONTROL_PLANE,
-    "iam.OpenIDConnectProvider": Stage.CONTROL_PLANE,
-    "iam.Role": Stage.CONTROL_PLANE,
-}
+    return stage is rule_for(type_of(op.key)).stage
 
 
 def _camel(op: OpRecord) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from reconciler.plan import diff, order
 from reconciler.plan.registry import rule_for
 from schemas.plan import Action, Cost, Finding, Plan, Refusal, Severity, Unmanaged, Verb
-from schemas.resource import Health, Mark, Observed, Presence, Resource, Source, Stage, refs_in
+from schemas.resource import STAGES, Health, Mark, Observed, Presence, Resource, Source, refs_in
 from schemas.values import JsonObject
 
 
@@ -100,8 +100,8 @@ class _Work:
                 key=seen.key,
                 type=seen.type,
                 name=seen.name,
-                stage=previous.stage if previous is not None else Stage.NETWORK,
-                lane=previous.lane if previous is not None else f"{seen.type}/{seen.name}",
+                stage=previous.stage if previous is not None else rule.stage,
+                lane=previous.lane if previous is not None else rule.lane_of(self.given.cluster, seen.name),
                 cost=rule.delete if verb is Verb.DELETE else Cost.NONE,
                 source=previous.source if previous is not None else Source("Cluster", self.given.cluster),
                 identity=seen.identity,
@@ -120,7 +120,10 @@ class _Work:
 
     def _dependents(self, seen: Observed) -> tuple[str, ...]:
         """Live things that were built on this one: they go first. Its children go with it; what was done to it once
-        is nothing that stands."""
+        is nothing that stands. Where no document tells what was built on what, all of later stages goes first."""
+        if seen.key not in self.given.previous:
+            later = (other for other in self.given.observed.values() if self._is_built_later(other, seen))
+            return tuple(sorted(other.key for other in later))
         found = [
             other.key
             for other in self.given.previous.values()
@@ -131,6 +134,11 @@ class _Work:
             and _is_there(self.given.observed.get(other.key))
         ]
         return tuple(sorted(found))
+
+    def _is_built_later(self, other: Observed, than: Observed) -> bool:
+        rule, below = rule_for(other.type), rule_for(than.type)
+        kin = rule.once or rule.child_of == below.type or other.key in self.given.desired
+        return not kin and _is_there(other) and STAGES.index(rule.stage) > STAGES.index(below.stage)
 
     def _once(self, resource: Resource, cost: Cost, seen: Observed | None) -> None:
         if resource.key not in self.given.due:

@@ -11,6 +11,7 @@ from typing import Any
 
 from reconciler.plan.equality import equal
 from schemas.plan import Cost
+from schemas.resource import Stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +32,21 @@ class Field:
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """One resource type. `create` and `delete` are the costs of these verbs; `once` marks what is never repeated;
-    `child_of` names the type that takes it away with itself."""
+    `child_of` names the type that takes it away with itself. `stage` and `lane` (of `cluster` and `name`) are those of
+    things whose document nobody knows any more; a document may say another stage."""
 
     type: str
+    stage: Stage
+    lane: str
     fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
     create: Cost = Cost.NONE
     delete: Cost = Cost.DELETE
     once: bool = False
     child_of: str | None = None
     way_out: str = "make a new one under another name, move over, then delete this one"
+
+    def lane_of(self, cluster: str, name: str) -> str:
+        return self.lane.format(cluster=cluster, name=name)
 
     def field(self, name: str) -> Field:
         return self.fields.get(name, _REFUSED)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from reconciler.plan.equality import same_members, subset
 from reconciler.plan.rules import Field, Rule
 from schemas.plan import Cost
+from schemas.resource import Stage
 
 _NEW_CLUSTER = "EKS cannot change this later: make a new cluster and move over"
 
 RULES = (
     Rule(
         type="iam.Role",
+        stage=Stage.CONTROL_PLANE,
+        lane="iam/{name}",
         fields={
             "trust": Field(cost=Cost.IN_PLACE),
             "managed": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
@@ -19,10 +22,14 @@ RULES = (
     ),
     Rule(
         type="iam.OpenIDConnectProvider",
+        stage=Stage.CONTROL_PLANE,
+        lane="iam/oidc/{cluster}",
         fields={"url": Field(), "audiences": Field(cost=Cost.IN_PLACE, default=[], same=same_members)},
     ),
     Rule(
         type="eks.Cluster",
+        stage=Stage.CONTROL_PLANE,
+        lane="eks/{cluster}",
         fields={
             "version": Field(cost=Cost.ROLLING, forget=True),
             "endpoint": Field(cost=Cost.IN_PLACE, forget=True, same=subset),
@@ -37,6 +44,8 @@ RULES = (
     ),
     Rule(
         type="eks.AccessEntry",
+        stage=Stage.CONTROL_PLANE,
+        lane="eks/{cluster}",
         fields={
             "principal": Field(way_out="write a second access entry for the other principal"),
             "policies": Field(cost=Cost.IN_PLACE, default={}),
@@ -45,6 +54,8 @@ RULES = (
     ),
     Rule(
         type="eks.Addon",
+        stage=Stage.DEPENDENCIES,
+        lane="eks/{cluster}",
         fields={
             "version": Field(cost=Cost.ROLLING, forget=True),
             "role": Field(cost=Cost.ROLLING, default=None),
@@ -53,6 +64,8 @@ RULES = (
     ),
     Rule(
         type="helm.Release",
+        stage=Stage.DEPENDENCIES,
+        lane="helm/{cluster}/{name}",
         fields={
             "chart": Field(cost=Cost.ROLLING),
             "namespace": Field(),

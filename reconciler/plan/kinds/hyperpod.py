@@ -5,6 +5,7 @@ from __future__ import annotations
 from reconciler.plan.equality import same_members
 from reconciler.plan.rules import Field, Rule
 from schemas.plan import Cost
+from schemas.resource import Stage
 
 _NEW_GROUP = "add a new group with the new value, move the work over, then delete this group"
 _NEW_CLUSTER = "HyperPod cannot change this later: make a new cluster and move over"
@@ -12,6 +13,8 @@ _NEW_CLUSTER = "HyperPod cannot change this later: make a new cluster and move o
 RULES = (
     Rule(
         type="hyperpod.Cluster",
+        stage=Stage.COMPUTE,
+        lane="hyperpod/{cluster}",
         fields={
             "eks": Field(way_out=_NEW_CLUSTER),
             "nodeRecovery": Field(cost=Cost.IN_PLACE, default="Automatic"),
@@ -24,6 +27,8 @@ RULES = (
     ),
     Rule(
         type="hyperpod.InstanceGroup",
+        stage=Stage.COMPUTE,
+        lane="hyperpod/{cluster}",
         fields={
             "instanceType": Field(way_out=_NEW_GROUP),
             "count": Field(cost=Cost.IN_PLACE, default=0),
@@ -44,5 +49,12 @@ RULES = (
         child_of="hyperpod.Cluster",
         way_out=_NEW_GROUP,
     ),
-    Rule(type="hyperpod.Reboot", fields={"instance": Field()}, create=Cost.ROLLING, once=True),
+    Rule(
+        type="hyperpod.Reboot",
+        stage=Stage.OPERATIONS,
+        lane="node/{name}",
+        fields={"instance": Field()},
+        create=Cost.ROLLING,
+        once=True,
+    ),
 )

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from reconciler.plan.rules import Field, Rule
 from schemas.plan import Cost
+from schemas.resource import Stage
 
 _NEW_STORAGE = "a volume is bound for life: write a second Storage under a new name and move the pods over"
 
 RULES = (
     Rule(
         type="s3.Bucket",
+        stage=Stage.COMPUTE,
+        lane="s3/{name}",
         fields={"publicAccess": Field(cost=Cost.IN_PLACE), "encryption": Field(cost=Cost.IN_PLACE)},
     ),
     Rule(
         type="s3.Objects",
+        stage=Stage.COMPUTE,
+        lane="s3/{name}",
         fields={"bucket": Field(), "prefix": Field(), "objects": Field(cost=Cost.IN_PLACE, default={})},
     ),
     Rule(
         type="k8s.Storage",
+        stage=Stage.STORAGE,
+        lane="k8s/{cluster}/{name}",
         fields={
             "bucket": Field(way_out=_NEW_STORAGE),
             "prefix": Field(way_out=_NEW_STORAGE),
