@@ -93,6 +93,7 @@ class OpRecord(BaseModel):
     want: str = ""
     actions: tuple[str, ...] = ()
     policy: str | None = None
+    nodes: int = 0  # that it takes away or reboots
     before: dict[str, Any] = Field(default_factory=dict)
     settle: int = 0
     deadline: int = 0
@@ -102,6 +103,10 @@ class OpRecord(BaseModel):
     reason: str | None = None
     msg: str | None = None
     next: Time | None = None
+
+    def serves(self, digest: str) -> bool:
+        """Whether it was sent for the action with this digest; its own may be abbreviated."""
+        return any(digest.startswith(text) for text in self.actions)
 
     def model_dump_compact(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"phase": self.phase.value}
@@ -136,6 +141,7 @@ class RolloutLine(_Line):
     ready: Sha | None = None  # the newest revision that reached Ready before this rollout
     approved: tuple[str, ...] = ()  # action digests that orders let pass and that were not used up
     refs: dict[str, str] = Field(default_factory=dict)  # key -> id or ARN of what we made and have not deleted
+    stages: tuple[str, ...] = ()  # that must be Ready before the revision is
 
 
 class OpLine(_Line):
@@ -152,6 +158,7 @@ class OpLine(_Line):
     want: str | None = None
     actions: tuple[str, ...] | None = None
     policy: str | None = None
+    nodes: int | None = None
     before: dict[str, Any] | None = None
     settle: int | None = None
     deadline: int | None = None
@@ -255,6 +262,7 @@ class ClusterStatus(BaseModel):
     started: str = ""
     base: tuple[str, ...] = ()
     last_ready: str | None = None
+    since: int = 0  # seq at which this rollout began, or was Ready last
     plan: dict[str, Any] | None = None
     condition: Condition = Condition.UNKNOWN
     reason: str = ""

@@ -20,5 +20,5 @@ class Operation:
         return f"Operation/{self.name}@{self.digest}"
 
     def done_id(self, key: str) -> str:
-        """Under which a rollout remembers that this key had its turn."""
-        return f"{key}@{self.digest}"
+        """Under which a rollout remembers that this key had its turn; short, a line holds many."""
+        return f"{key}@{self.digest[:16]}"

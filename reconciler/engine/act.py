@@ -15,9 +15,9 @@ from typing import Any
 from reconciler.engine import resolve
 from reconciler.engine.look import look_again
 from reconciler.engine.scope import Scope
-from reconciler.journal.lines import abbreviated, serves
+from reconciler.journal.lines import abbreviated
 from reconciler.live.clock import Clock, iso
-from reconciler.plan.gates import REMOVALS
+from reconciler.plan.gates import REMOVALS, nodes_taken
 from reconciler.plan.once import retried
 from reconciler.resources.handler import Call, Handler, Reply
 from schemas.errors import InstantStartError, LostReply, Refused, RetryLater
@@ -154,7 +154,7 @@ def _may_go(scope: Scope, action: Action, status: ClusterStatus, clock: Clock) -
     last: datetime | None = None
     tries = 0
     for op in status.ops.values():
-        if op.phase.open or not serves(op, action.digest):
+        if op.phase.open or not op.serves(action.digest):
             continue
         if op.phase is Phase.FAILED and not retried(op, status.retries, action.stage.value):
             return False  # it will not pass until git changes or an order comes
@@ -254,6 +254,7 @@ def _intent(scope: Scope, item: Draft) -> None:
         token=item.op if call.cls is EffectClass.TOKEN else None,
         want=call.want,
         actions=abbreviated([action.digest for action in call.actions]),
+        nodes=sum(nodes_taken(a, scope.observed.get(a.key)) for a in call.actions) or None,
         before=before or None,
         settle=call.settle or None,
         deadline=call.deadline,

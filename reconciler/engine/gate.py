@@ -7,7 +7,7 @@ from reconciler.engine.planning import FORGOTTEN
 from reconciler.engine.scope import Scope
 from reconciler.journal.fold import JOURNAL
 from reconciler.plan import once
-from reconciler.plan.gates import Fleet, GateInput, decide
+from reconciler.plan.gates import Fleet, GateInput, decide, spent
 
 WHOLE = "*"  # the key of a hold that concerns the cluster as a whole
 
@@ -29,6 +29,7 @@ def gate(scope: Scope, fleet: Fleet) -> None:
         unprotected=scope.unprotected,
         journal_doubt=doubt(scope),
         hold_count_drift=scope.hold_counts,
+        spent=spent(status, plan),
         fleet=fleet,
     )
     for action in plan.actions:

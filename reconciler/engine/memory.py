@@ -9,6 +9,7 @@ from reconciler.journal.fold import Fold
 from schemas.journal import ClusterStatus
 from schemas.plan import Plan
 from schemas.resource import Observed
+from schemas.values import JsonObject
 
 UNREAD = "unread"  # no notes commit has this name
 
@@ -17,7 +18,8 @@ UNREAD = "unread"  # no notes commit has this name
 class Memory:
     """`tip`: the notes commit that `fold` has read. `absent_looks`: looks in which an op left no trace. `backoff`:
     refusals in a row per op, `not_before` until when it rests. `certain`: ops whose newest sending certainly did
-    nothing; `last_sent`: when any other was sent last, as far as this process knows, which began at `born`.
+    nothing; `outcomes`: what replies said that is not in the journal yet; `problems`: ticks in a row in which nothing
+    could be done; `last_sent`: when any other was sent last, as far as this process knows, which began at `born`.
     `missing_since`: since when something that the journal says we made is not to be seen. `looked`: when the newest
     complete look ended (simulated epoch seconds), `seen` what it saw. `confirmed`: the newest journal that was read
     whole or written; `lost`: why it no longer is all there, until the journal itself says so; `lost_tip`: the commit
@@ -30,6 +32,8 @@ class Memory:
     backoff: dict[str, int] = field(default_factory=dict[str, int])
     not_before: dict[str, str] = field(default_factory=dict[str, str])
     certain: set[str] = field(default_factory=set[str])
+    outcomes: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    problems: int = 0
     last_sent: dict[str, float] = field(default_factory=dict[str, float])
     missing_since: dict[str, float] = field(default_factory=dict[str, float])
     born: float = 0.0
@@ -55,7 +59,7 @@ class Memory:
     def forget_ended(self) -> None:
         """Only open ops need to be remembered."""
         open_ops = {op for op, record in self.fold.ops.items() if record.phase.open}
-        for kept in (self.absent_looks, self.backoff, self.not_before, self.last_sent):
+        for kept in (self.absent_looks, self.backoff, self.not_before, self.last_sent, self.outcomes):
             for op in kept.keys() - open_ops:
                 del kept[op]
         self.certain &= open_ops

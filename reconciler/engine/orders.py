@@ -27,7 +27,7 @@ def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
         by = shorten(str(body.get("principal") or order.author), LONGEST)
         problem = _problem(scope, do, subject, str(body.get("as", "")))
         do, subject = shorten(do, LONGEST), shorten(subject, LONGEST)
-        said = f"{by} orders: {do} {subject}" if problem is None else f"order refused: {problem}"
+        said = f"{by} orders: {do} {_named(scope, subject)}" if problem is None else f"order refused: {problem}"
         done = do if problem is None else f"refused {do}"
         scope.write("order", said, id=order.ulid, do=done, subject=subject, by=by, why=shorten(problem or why, 200))
         if problem is None and do == "resolve":
@@ -41,6 +41,13 @@ def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
                 **{"as": happened},
             )
     return taken
+
+
+def _named(scope: Scope, subject: str) -> str:
+    """For people: what is held under a digest, what an op is about."""
+    held = next((hold.key for hold in scope.status.holds.values() if hold.action == subject), None)
+    op = scope.status.ops.get(subject)
+    return held or (f"{op.call} of {op.key}" if op is not None else subject)
 
 
 def _problem(scope: Scope, do: str, subject: str, answer: str) -> str | None:

@@ -9,6 +9,7 @@ from reconciler.engine.scope import Scope
 from reconciler.live.clock import Clock
 from reconciler.plan import once
 from reconciler.plan.make import PlanInput, make
+from schemas.once import Operation
 from schemas.plan import Finding, Refusal, Severity
 from schemas.resource import Source, Stage
 
@@ -20,9 +21,10 @@ def plan(scope: Scope, clock: Clock) -> None:
     if scope.world is None or (scope.input is not None and scope.desired is None):
         return
     desired = scope.desired.resources if scope.desired is not None else {}
+    edited = _edited(scope)
     if scope.desired is not None:
         scope.due = once.due(
-            scope.desired.operations,
+            [operation for operation in scope.desired.operations if operation not in edited],
             baseline=scope.baseline,
             status=scope.status,
             now=clock.now(),
@@ -42,30 +44,36 @@ def plan(scope: Scope, clock: Clock) -> None:
     )
     scope.plan = dataclasses.replace(
         made,
-        refusals=(*made.refusals, *_edited(scope)),
+        refusals=(*made.refusals, *(_refusal(operation) for operation in edited)),
         findings=(*made.findings, *_late(scope), *_doubtful(scope), *_forgotten(scope)),
     )
     scope.memory.plan = scope.plan
 
 
-def _edited(scope: Scope) -> list[Refusal]:
-    """An Operation that had its turn and was then edited: once for ever is per name."""
+def _edited(scope: Scope) -> list[Operation]:
+    """Operations that had their turn and were then edited: once for ever is per name."""
     if scope.desired is None:
         return []
-    had = {text.split("@")[0]: text for text in scope.baseline}
-    had.update({text.split("#")[0]: text.split("#")[0] + "@" + text.rsplit("@", 1)[-1] for text in scope.status.done})
-    return [
-        Refusal(
-            key=operation.keys[0],
-            stage=Stage.OPERATIONS,
-            source=Source("Operation", operation.name),
-            reason="OperationEdited",
-            message=f"Operation {operation.name} was changed after it had its turn",
-            way_out="put it back, and write a new Operation under a new name",
-        )
-        for operation in scope.desired.operations
-        if had.get(f"Operation/{operation.name}") not in (None, operation.identity)
-    ]
+    had = dict(_name_and_digest(text) for text in (*scope.baseline, *scope.status.done))
+    operations = scope.desired.operations
+    return [o for o in operations if not o.digest.startswith(had.get(f"Operation/{o.name}", ""))]
+
+
+def _refusal(edited: Operation) -> Refusal:
+    return Refusal(
+        key=edited.keys[0],
+        stage=Stage.OPERATIONS,
+        source=Source("Operation", edited.name),
+        reason="OperationEdited",
+        message=f"Operation {edited.name} was changed after it had its turn",
+        way_out="put it back, and write a new Operation under a new name",
+    )
+
+
+def _name_and_digest(identity: str) -> tuple[str, str]:
+    """`Operation/a@<digest>` or, for one of its nodes, `Operation/a#i-0@<beginning of the digest>`."""
+    name, _, digest = identity.rpartition("@")
+    return name.split("#")[0], digest
 
 
 def _late(scope: Scope) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 from reconciler.config_repo.records import NotesAppend, NotesResult
@@ -9,11 +10,12 @@ from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import doubt, stages
 from reconciler.engine.scope import Scope
 from schemas.errors import InstantStartError, RetryLater
-from schemas.journal import StageState
+from schemas.journal import Phase, StageState
 from schemas.resource import Presence
 
 UNKNOWN_LOOKS = 3
 UNKNOWN_AFTER = 300.0
+_OF_THE_PEN = frozenset({"at", "say", "v", "seq", "roll", "t"})
 
 
 def record_stages(scope: Scope) -> None:
@@ -41,6 +43,18 @@ def record_stages(scope: Scope) -> None:
         )
 
 
+def catch_up(scope: Scope) -> None:
+    """Write again what replies said when the journal could not take it. What was resolved since stays as it is."""
+    for op, line in list(scope.memory.outcomes.items()):
+        known = scope.status.ops.get(op)
+        if known is None or not known.phase.open or known.phase is Phase.UNKNOWN or known.attempt > line["attempt"]:
+            continue
+        if (known.phase, known.reason) == (line["phase"], line.get("reason")):
+            continue
+        kept = {key: value for key, value in line.items() if key not in _OF_THE_PEN}
+        scope.write("op", str(line["say"]), revision=scope.status.rev, **kept)
+
+
 def note_blindness(scope: Scope, now: float) -> None:
     """Count looks that failed in a row."""
     blind = any(seen.presence is Presence.UNKNOWN for seen in scope.observed.values())
@@ -63,9 +77,10 @@ def _lasts(scope: Scope) -> bool:
     return world is not None and since is not None and world.clock.now().timestamp() - since >= UNKNOWN_AFTER
 
 
-def publish(repo: ConfigRepo, scopes: Sequence[Scope]) -> dict[str, str | None]:
+def publish(repo: ConfigRepo, scopes: Sequence[Scope], *, replies: bool) -> dict[str, str | None]:
     """One notes commit per cluster, one push for all. Returns the clusters that were rejected, with the words of the
-    other side: nothing may be sent for them in this tick, and their journal is read again."""
+    other side: nothing may be sent for them in this tick, and their journal is read again. `replies`: these lines are
+    what replies said; they are true whether or not they were accepted, and wait."""
     batch = [_append(scope) for scope in scopes if scope.pen.lines]
     if not batch:
         return {}
@@ -81,9 +96,16 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope]) -> dict[str, str | None]:
                 scope.memory.lost = None
         else:
             rejected[scope.cluster] = result.rejected_by
+            if replies:
+                _keep_outcomes(scope)
             scope.give_up(f"the journal was not accepted: {result.rejected_by}")
         scope.pen.lines = []
     return rejected
+
+
+def _keep_outcomes(scope: Scope) -> None:
+    lines = (json.loads(text) for _, text in scope.pen.lines)
+    scope.memory.outcomes |= {line["op"]: line for line in lines if line["t"] == "op"}
 
 
 def _append_all(repo: ConfigRepo, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:

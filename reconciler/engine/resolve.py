@@ -12,7 +12,6 @@ from datetime import datetime
 
 from reconciler.engine.look import handler_for
 from reconciler.engine.scope import Scope
-from reconciler.journal.lines import serves
 from reconciler.live.clock import Clock
 from reconciler.resources.handler import Handler, Settlement, Verdict
 from schemas.errors import InstantStartError
@@ -151,14 +150,14 @@ def _fulfilled(scope: Scope, op: OpRecord) -> bool:
     """A convergent wish has come true when the plan no longer asks for it."""
     if scope.plan is None:
         return False
-    return not any(serves(op, action.digest) for action in scope.plan.actions)
+    return not any(op.serves(action.digest) for action in scope.plan.actions)
 
 
 def _still_wanted(scope: Scope, op: OpRecord) -> bool:
     if scope.plan is None:
         return True  # nobody can tell: keep it
     return any(
-        (action.key == op.key and action.verb.value == op.verb) or serves(op, action.digest)
+        (action.key == op.key and action.verb.value == op.verb) or op.serves(action.digest)
         for action in scope.plan.actions
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reconciler.engine.doubt import doubt
 from reconciler.engine.load import Library, base_of
 from reconciler.engine.scope import Scope
+from reconciler.engine.stages import states
 from reconciler.journal.fold import JOURNAL
 from reconciler.plan import once
 from schemas.journal import Hold
@@ -51,6 +52,7 @@ def open_rollout(scope: Scope, library: Library, writer: str) -> None:
         ready=status.last_ready,
         approved=approved,
         refs=_adopted(scope) | status.refs,
+        stages=list(states(scope)),
     )
 
 

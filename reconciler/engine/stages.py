@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from reconciler.desired.names import type_of
 from reconciler.engine.scope import Scope
-from reconciler.journal.lines import serves
 from reconciler.plan.once import retried
 from reconciler.plan.registry import rule_for
 from schemas.errors import RetryLater
@@ -41,7 +40,8 @@ def states(scope: Scope) -> dict[str, State]:
         return found
     wanted = dict(scope.desired.resources) if scope.desired is not None else {}
     everything = {**scope.previous, **wanted} if scope.desired is None else wanted
-    known = scope.status.stages
+    # A stage that once was told of ends as Ready too, when the last thing in it is gone.
+    known = scope.status.stages if scope.status.rev == scope.revision else {}
     unseen = [r for r in scope.previous.values() if r.key not in everything and _is_unseen(scope, r)]
     if scope.desired is None and scope.blind is not None and not scope.plan.unknown:
         # Nothing is known to be wanted of what could not be looked at, and yet something may be left there.
@@ -49,7 +49,6 @@ def states(scope: Scope) -> dict[str, State]:
     for stage in STAGES[1:]:
         resources = [r for r in (*everything.values(), *unseen) if r.stage is stage]
         actions = [a for a in scope.plan.actions if a.stage is stage]
-        # A stage that once was told of ends as Ready too, when the last thing in it is gone.
         if resources or actions or stage.value in known:
             found[stage.value] = _stage(scope, stage, resources, actions)
     return found
@@ -103,7 +102,7 @@ def _ops(scope: Scope, stage: Stage, actions: Sequence[Action]) -> Iterable[Stat
         failed = op.phase is Phase.FAILED and not retried(op, scope.status.retries, stage.value)
         if op.phase is Phase.UNKNOWN:
             yield State(state=StageState.FAILED, reason="OutcomeUnknown", msg=f"{text}: resolve {op.op}")
-        elif failed and (any(serves(op, action.digest) for action in actions) or op.cls.value == "once"):
+        elif failed and (any(op.serves(action.digest) for action in actions) or op.cls.value == "once"):
             yield State(state=StageState.FAILED, reason=op.reason or "Failed", msg=f"{text}: {op.msg or ''}")
         elif op.phase is Phase.REFUSED:
             yield State(state=StageState.PROGRESSING, reason=op.reason or "Refused", msg=f"{text}: {op.msg or ''}")

@@ -29,7 +29,7 @@ from reconciler.engine.scope import Scope
 from reconciler.engine.wake import next_wake
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
-from reconciler.plan.gates import fleet_of
+from reconciler.plan.gates import fleet_of, spent
 from reconciler.resources.handler import Handler
 from schemas.errors import InstantStartError, InvalidInput
 from schemas.resource import Observed
@@ -37,7 +37,7 @@ from schemas.resource import Observed
 FAMILIES = 16
 NOBODY = 600.0  # seconds before it is tried again to see whether a cluster that nobody tells of has left something
 LONGEST_DENIED = 900.0
-AFTER_PROBLEM = 5.0  # seconds before a cluster that could not be worked on is tried again
+AFTER_PROBLEM = 5.0  # seconds before a cluster that could not be worked on is tried again; longer every time
 log = logging.getLogger(__name__)
 
 
@@ -123,7 +123,9 @@ class Engine:
         with self._lock:  # a tick and a look share what is remembered of a cluster
             scope = opening.open_scope(self.repo, cluster, revision, self.memories, self.clock)
             self._see(scope)
-            gate.gate(scope, fleet_of({cluster: scope.plan} if scope.plan else {}, {cluster: scope.observed}))
+            plans = {cluster: scope.plan} if scope.plan else {}
+            gone = {name: spent(scope.status, plan) for name, plan in plans.items()}
+            gate.gate(scope, fleet_of(plans, {cluster: scope.observed}, gone=gone))
             return scope
 
     def close(self) -> None:
@@ -163,10 +165,11 @@ class Engine:
             self._remove_orders(done)
 
         result.sent = self._act(alive, drafts)
-        result.lines += self._publish(_well(alive))
+        result.lines += self._publish(_well(alive), replies=True)
         for scope in everyone:
             scope.memory.head = head
-            scope.memory.forget_ended()
+            if scope.problem is None:  # else the fold may know of ends that the journal does not
+                scope.memory.forget_ended()
             if scope.nothing_here and not doubt.may_be_there(scope):
                 scope.memory.nothing_left = scope.revision
             scope.memory.wake = self.clock.now().timestamp() + self._pause(scope)
@@ -186,7 +189,7 @@ class Engine:
                     log.exception("opening %s broke", name)
                 result.problems[name] = told
                 if name in self.memories:
-                    self.memories[name].wake = self.clock.now().timestamp() + AFTER_PROBLEM
+                    self.memories[name].wake = self.clock.now().timestamp() + self._rest(self.memories[name])
                 continue
             if scope.status.broken is not None:
                 scope.problem = f"the journal is broken: {scope.status.msg}"
@@ -220,10 +223,10 @@ class Engine:
             log.exception("a tick of %s broke", scope.cluster)
             scope.give_up(f"InternalError: {error!r}")
 
-    def _publish(self, scopes: Sequence[Scope]) -> int:
+    def _publish(self, scopes: Sequence[Scope], *, replies: bool = False) -> int:
         """Returns how many lines are on the remote now."""
         count = {scope.cluster: len(scope.pen.lines) for scope in scopes}
-        rejected = record.publish(self.repo, scopes)
+        rejected = record.publish(self.repo, scopes, replies=replies)
         return sum(number for cluster, number in count.items() if cluster not in rejected)
 
     def _remove_orders(self, ulids: Sequence[str]) -> None:
@@ -240,11 +243,19 @@ class Engine:
         if scope.nothing_here:
             return NOBODY
         if scope.problem is None:
+            scope.memory.problems = 0
             return next_wake(scope, self.clock, self.poll)
-        return self.poll if scope.status.broken is not None else AFTER_PROBLEM
+        return self.poll if scope.status.broken is not None else self._rest(scope.memory)
+
+    def _rest(self, memory: Memory) -> float:
+        """Whoever refuses (a remote, a broken handler) is not asked every few seconds for ever."""
+        memory.problems += 1
+        return min(AFTER_PROBLEM * 2.0 ** min(memory.problems - 1, 16), self.poll)
 
     def _try_to_see(self, scope: Scope) -> None:
-        self._try(scope, self._see, scope)
+        self._try(scope, record.catch_up, scope)  # first: what is planned depends on what is known to have happened
+        if scope.problem is None:
+            self._try(scope, self._see, scope)
 
     def _see(self, scope: Scope) -> None:
         """Load, look and plan one cluster."""
@@ -274,8 +285,10 @@ class Engine:
         plans = {m.cluster: m.plan for m in others if m.plan is not None}
         seen: dict[str, dict[str, Observed]] = {m.cluster: m.seen for m in others}
         seen.update({s.cluster: s.observed for s in scopes if s.cluster in plans})
-        new = frozenset(m.cluster for m in others if m.status().last_ready is None)
-        gate.gate(scope, fleet_of(plans, seen, new))
+        told = {m.cluster: m.status() for m in others}
+        new = frozenset(name for name, status in told.items() if status.last_ready is None)
+        gone = {name: spent(status, plans[name]) for name, status in told.items()}
+        gate.gate(scope, fleet_of(plans, seen, new, gone))
         rollout.open_rollout(scope, self.library, self.writer)
         scope.held.clear()
 

@@ -111,6 +111,7 @@ class Fold:
     broken: str | None = None
     rollout: RolloutLine | None = None
     ready: str | None = None
+    since: int = 0
     stages: dict[str, StageStatus] = field(default_factory=dict[str, StageStatus])
     ops: dict[str, OpRecord] = field(default_factory=dict[str, OpRecord])
     done: dict[str, str] = field(default_factory=dict[str, str])
@@ -143,7 +144,7 @@ class Fold:
         except BrokenLine as error:
             self.breaks(str(error))
         if self.rollout is not None and self.condition()[0] is Condition.READY:
-            self.ready = self.rollout.rev
+            self.ready, self.since = self.rollout.rev, seq
 
     def breaks(self, why: str) -> None:
         self.broken = self.broken or why
@@ -170,7 +171,7 @@ class Fold:
 
     def _rollout(self, line: RolloutLine) -> None:
         self.rollout, self.ended = line, None
-        self.ready = line.ready
+        self.ready, self.since = line.ready, line.seq
         self.stages, self.done = {}, dict(line.done)
         self.ops = {op.op: op for op in line.open}
         self.holds = {hold.key: hold for hold in line.holds}
@@ -266,7 +267,7 @@ class Fold:
         if held:
             more = f" (and {len(held) - 1} more)" if len(held) > 1 else ""
             return Condition.STALLED, held[0].reason, f"{held[0].msg or held[0].key + ' is held'}{more}"
-        if self.stages and all(s.state is StageState.READY for s in self.stages.values()) and not self._open():
+        if self._all_ready() and not self._open():
             return Condition.READY, "Ready", ""
         busy = next(((n, s) for n, s in self.stages.items() if s.state is not StageState.READY), None)
         if busy is not None:
@@ -276,6 +277,12 @@ class Fold:
                 f"{busy[0]}: {busy[1].msg}".rstrip(": "),
             )
         return Condition.RECONCILING, "Progressing", ""
+
+    def _all_ready(self) -> bool:
+        """Every stage that the rollout has, and every one told of since."""
+        told = self.rollout.stages if self.rollout is not None else ()
+        states = [s.state for s in self.stages.values()]
+        return bool(states) and self.stages.keys() >= set(told) and all(s is StageState.READY for s in states)
 
     def _open(self) -> bool:
         return any(op.phase.open for op in self.ops.values())
@@ -296,6 +303,7 @@ class Fold:
             started="" if rollout is None else rollout.at,
             base=() if rollout is None else rollout.base,
             last_ready=self.ready,
+            since=self.since,
             plan=None if rollout is None else rollout.plan,
             condition=Condition.GONE if gone else condition,
             reason=reason,

@@ -90,14 +90,9 @@ def record_of(intent: dict[str, Any]) -> OpRecord:
 
 def abbreviated(digests: Sequence[str]) -> list[str]:
     """Action digests as an op's line keeps them: whole, or, where one call serves so many that they would not fit,
-    their beginnings. They only tell an action of the same plan from the others: see `serves`."""
+    their beginnings. They only tell an action of the same plan from the others: see `OpRecord.serves`."""
     length = max(6, min(64, _DIGESTS // max(len(digests), 1) - 3))
     return [text[:length] for text in digests]
-
-
-def serves(op: OpRecord, digest: str) -> bool:
-    """Whether the op was sent for the action with this digest."""
-    return any(digest.startswith(text) for text in op.actions)
 
 
 def shorten(text: str, limit: int) -> str:

@@ -7,13 +7,16 @@ trusted let nothing pass, approved or not.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from schemas.journal import ClusterStatus, Phase
 from schemas.plan import Action, Cost, Plan, Verb
 from schemas.resource import Observed
 
 REMOVALS = (Verb.DELETE, Verb.REPLACE)
+_DONE = (Phase.SUBMITTED, Phase.SUCCEEDED, Phase.UNKNOWN, Phase.RESOLVED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,15 @@ class Fleet:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What a revision has taken away already: a plan that shrinks while it is applied is still the plan it was.
+    `deletes` by resource type."""
+
+    deletes: Mapping[str, int] = field(default_factory=dict[str, int])
+    nodes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class GateInput:
     """All a decision is made from. `approved`: action digests that orders let pass. `folder_gone`: the cluster's
     folder is not in this revision; `unprotected`: deletionProtection was false in the newest Ready revision."""
@@ -52,6 +64,7 @@ class GateInput:
     unprotected: bool = False
     journal_doubt: str | None = None
     hold_count_drift: bool = False
+    spent: Spent = field(default_factory=Spent)
     fleet: Fleet = field(default_factory=Fleet)
 
 
@@ -150,10 +163,12 @@ def _shares(action: Action, given: GateInput) -> Iterator[tuple[str, int, int]]:
     groups of a cluster are a small part of its resources, and yet everything that matters."""
     going = [a for a in given.plan.actions if a.verb in REMOVALS]
     ours = [seen for seen in given.observed.values() if seen.present and seen.ours]
-    yield "resources", len(going), len(ours)
-    alike = sum(1 for a in going if a.type == action.type)
+    gone = given.spent.deletes
+    yield "resources", len(going) + sum(gone.values()), len(ours) + sum(gone.values())
+    before = gone.get(action.type, 0)
+    alike = sum(1 for a in going if a.type == action.type) + before
     if alike > 1:
-        yield action.type, alike, sum(1 for seen in ours if seen.type == action.type)
+        yield action.type, alike, sum(1 for seen in ours if seen.type == action.type) + before
 
 
 def _blast_radius(action: Action, given: GateInput) -> Held | None:
@@ -175,29 +190,46 @@ def _blast_radius(action: Action, given: GateInput) -> Held | None:
     return Held(reason="BlastRadius", message=text, way="approve, or split the change")
 
 
+def spent(status: ClusterStatus, plan: Plan) -> Spent:
+    """What ops did since this rollout began, or was Ready last, and the plan names no more."""
+    planned = [action.digest for action in plan.actions]
+    ops = [op for op in status.ops.values() if op.seq > status.since and op.phase in _DONE]
+    ops = [op for op in ops if op.asked == status.rev and not any(op.serves(digest) for digest in planned)]
+    deletes: Counter[str] = Counter()
+    for op in ops:
+        if op.verb in REMOVALS:
+            deletes[op.key.split("/", 1)[0]] += max(len(op.actions), 1)
+    return Spent(deletes=deletes, nodes=sum(op.nodes for op in ops))
+
+
 def fleet_of(
     plans: Mapping[str, Plan],
     observed: Mapping[str, Mapping[str, Observed]],
     new: frozenset[str] = frozenset(),
+    gone: Mapping[str, Spent] | None = None,
 ) -> Fleet:
     """Summed over the clusters whose revision is the same commit. `new` clusters were never Ready: building them
-    changes nothing that anybody relies on."""
+    changes nothing that anybody relies on. `gone`: what they have spent already."""
+    before = [found for cluster, found in (gone or {}).items() if cluster in plans]
     return Fleet(
         clusters=sum(1 for cluster, plan in plans.items() if plan.actions and cluster not in new),
-        deletes=sum(1 for plan in plans.values() for a in plan.actions if a.verb in REMOVALS),
+        deletes=sum(1 for plan in plans.values() for a in plan.actions if a.verb in REMOVALS)
+        + sum(sum(found.deletes.values()) for found in before),
         nodes=sum(
-            _nodes_taken(action, observed.get(cluster, {}).get(action.key))
+            nodes_taken(action, observed.get(cluster, {}).get(action.key))
             for cluster, plan in plans.items()
             for action in plan.actions
-        ),
+        )
+        + sum(found.nodes for found in before),
     )
 
 
 def _takes_nodes(action: Action, given: GateInput) -> bool:
-    return _nodes_taken(action, given.observed.get(action.key)) > 0
+    return nodes_taken(action, given.observed.get(action.key)) > 0
 
 
-def _nodes_taken(action: Action, seen: Observed | None) -> int:
+def nodes_taken(action: Action, seen: Observed | None) -> int:
+    """How many nodes an action takes away or reboots."""
     if action.verb is Verb.RUN:
         return 1
     if action.type != "hyperpod.InstanceGroup" or seen is None or not seen.present:

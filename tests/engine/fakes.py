@@ -409,13 +409,22 @@ class Rig:
     cloud: Cloud = field(init=False)
     trouble: list[str] = field(default_factory=list[str])
     writer: str = "test"
+    beside_of: Rig | None = None
     _engine: Engine | None = None
     _pool: ThreadPoolExecutor | None = None
-    _ops: Any = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
+        if self.beside_of is not None:
+            self.clock, self.cloud = self.beside_of.clock, self.beside_of.cloud
+            return
         self.cloud = Cloud(clock=self.clock, published=self._published)
         init_repository(self.path, {"clusters/policy.yaml": self.policy.encode()}, branch="main", author=AUTHOR)
+
+    @classmethod
+    def beside(cls, rig: Rig) -> Rig:
+        """Another engine over the same repository and cloud."""
+        state = rig.state.with_name(f"{rig.state.name}-beside")
+        return cls(path=rig.path, state=state, location=rig.location, beside_of=rig)
 
     @property
     def engine(self) -> Engine:
