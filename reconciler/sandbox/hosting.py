@@ -17,10 +17,11 @@ from reconciler.sandbox.aws.request_log import RequestLog
 from reconciler.sandbox.clock import Clock
 from reconciler.sandbox.kubernetes import deletion
 from reconciler.sandbox.kubernetes.access import MASTERS, Attributes, Authenticate, UserInfo, rbac_allows
+from reconciler.sandbox.kubernetes.admission import NOT_READY
 from reconciler.sandbox.kubernetes.apiserver import ApiServer, WriteOptions
 from reconciler.sandbox.kubernetes.errors import ApiError
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import clone
+from reconciler.sandbox.kubernetes.objects import clone, items
 from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, Fault, RequestRecord
 from reconciler.sandbox.kubernetes.server import ApiServers, Endpoint
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
@@ -212,9 +213,20 @@ def _write(api: ApiServer, kind: Kind, namespace: str, manifest: Json) -> None:
         api.create(kind, namespace, manifest, _OPTIONS)
     else:
         api.patch(kind, namespace, name, lambda live: _merged(live, manifest), _OPTIONS)
+    if kind.stored == ("", "nodes"):
+        _settle_readiness(api, kind, name, status)
     if status is not None:
         options = WriteOptions(manager="kubelet", subresource="status")
         api.patch(kind, namespace, name, lambda live: {**live, "status": status}, options)
+
+
+def _settle_readiness(api: ApiServer, kind: Kind, name: str, status: Any) -> None:
+    """The node controller's part: the taint that the server gives a new node goes when the node is ready."""
+    ready = any(each.get("type") == "Ready" and each.get("status") == "True" for each in items(status, "conditions"))
+    spec: Json = api.get(kind, "", name).obj["spec"]
+    left = [taint for taint in items(spec, "taints") if taint["key"] != NOT_READY]
+    if ready and len(left) < len(items(spec, "taints")):
+        api.patch(kind, "", name, lambda live: {**live, "spec": {**spec, "taints": left}}, _OPTIONS)
 
 
 def _merged(live: Json, wanted: Json) -> Json:

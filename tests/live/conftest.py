@@ -1,4 +1,4 @@
-"""Fixtures: a scripted AWS and a simulated Kubernetes on loopback, and the product's own ways into them."""
+"""Fixtures: a scripted AWS and a Kubernetes API on loopback, and the product's own ways into them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.aws.sessions import AwsSession, Patience
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import FixedToken
+from tests.kube_servers.processes import RealKubernetes
 from tests.live.aws_server import ACCOUNT, FakeAws
-from tests.live.kube_server import TOKEN, Kubernetes
+from tests.live.kube_server import TOKEN, Kubernetes, Real, Simulated, calm
 
 
 @pytest.fixture
@@ -41,16 +42,16 @@ def session(accounts: AwsAccounts) -> AwsSession:
 
 
 @pytest.fixture(scope="session")
-def kubernetes() -> Iterator[Kubernetes]:
-    """The simulated API server on TLS, one for all tests of a process; each test takes namespaces of its own."""
-    server = Kubernetes()
+def kubernetes(real_kubernetes: RealKubernetes | None) -> Iterator[Kubernetes]:
+    """The API server on TLS, one for all tests of a process; each test takes namespaces of its own."""
+    server: Kubernetes = Real(real_kubernetes) if real_kubernetes else Simulated()
     yield server
     server.close()
 
 
 @pytest.fixture
 def kube(kubernetes: Kubernetes) -> Iterator[KubeCluster]:
-    kubernetes.calm()
+    calm(kubernetes)
     with KubeCluster(kubernetes.url, kubernetes.ca_pem, FixedToken(TOKEN), pause=lambda _: None) as cluster:
         yield cluster
-    kubernetes.calm()
+    calm(kubernetes)

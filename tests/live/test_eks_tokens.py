@@ -15,7 +15,7 @@ from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.kinds import Gvk
 from reconciler.live.kube.tokens import EksTokens, Token, eks_token
 from tests.live.aws_server import FakeAws
-from tests.live.kube_server import TOKEN, Kubernetes
+from tests.live.kube_server import TOKEN, Kubernetes, calm
 
 NAMESPACE = Gvk("v1", "Namespace")
 
@@ -85,7 +85,7 @@ class Rotating:
 @pytest.mark.parametrize("change", [False, True], ids=["reading", "changing"])
 def test_one_more_try_after_a_401(change: bool, kubernetes: Kubernetes) -> None:
     """E01: also in the middle of an apply, since a 401 means that nothing happened."""
-    kubernetes.calm()
+    calm(kubernetes)
     tokens = Rotating("died", TOKEN)
     with KubeCluster(kubernetes.url, kubernetes.ca_pem, tokens, pause=lambda _: None) as kube:
         if change:
@@ -98,7 +98,7 @@ def test_one_more_try_after_a_401(change: bool, kubernetes: Kubernetes) -> None:
 
 def test_a_second_401_is_refused_and_never_not_found(kubernetes: Kubernetes) -> None:
     """E01."""
-    kubernetes.calm()
+    calm(kubernetes)
     tokens = Rotating("died", "died too")
     with KubeCluster(kubernetes.url, kubernetes.ca_pem, tokens, pause=lambda _: None) as kube:
         with pytest.raises(CallRefused) as caught:

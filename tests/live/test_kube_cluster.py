@@ -1,4 +1,4 @@
-"""Apply, read, delete against the simulated API server over TLS."""
+"""Apply, read, delete against an API server over TLS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reconciler.live.kube.kinds import Gvk
 from reconciler.live.kube.tokens import FixedToken
 from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, Fault
 from schemas.errors import InstantStartError
-from tests.live.kube_server import TOKEN, Kubernetes
+from tests.live.kube_server import TOKEN, Kubernetes, Simulated
 
 OP = "01JA0000000000000000000000"
 CONFIG_MAP = Gvk("v1", "ConfigMap")
@@ -193,7 +193,7 @@ def test_a_kind_that_is_not_served_is_named(kube: KubeCluster) -> None:
 
 def test_another_ca_is_a_tls_error_and_not_drift(kubernetes: Kubernetes) -> None:
     """E09: reads and changes are refused, nothing is absent."""
-    other = Kubernetes()
+    other = Simulated()
     try:
         with KubeCluster(kubernetes.url, other.ca_pem, FixedToken(TOKEN), pause=lambda _: None) as kube:
             with pytest.raises(CallRefused) as caught:
@@ -206,7 +206,7 @@ def test_another_ca_is_a_tls_error_and_not_drift(kubernetes: Kubernetes) -> None
 
 
 def test_when_nobody_listens_the_rest_is_not_tried(kubernetes: Kubernetes) -> None:
-    lost = Kubernetes()
+    lost = Simulated()
     with KubeCluster(lost.url, lost.ca_pem, FixedToken(TOKEN), pause=lambda _: None) as kube:
         kube.served(CONFIG_MAP)
         lost.close()

@@ -1,4 +1,4 @@
-"""API servers over TLS for the tests of this folder: one process-wide host, a new cluster per test that asks."""
+"""API servers for the tests of this folder: a new simulated cluster per test, or a real one that is emptied first."""
 
 import itertools
 from collections.abc import Iterator
@@ -12,6 +12,8 @@ from reconciler.sandbox.kubernetes.records import Fault, RequestRecord
 from reconciler.sandbox.kubernetes.server import ApiServers, Endpoint
 from reconciler.sandbox.kubernetes.simulators.client import Client
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
+from tests.kube_servers.processes import RealKubernetes
+from tests.sandbox_kubernetes.verbs import Api, Remote, Simulated
 
 TOKEN = "admin-token"
 RATE = 60.0  # a simulated minute in a second
@@ -42,12 +44,18 @@ class Host:
 
 
 class Cluster:
-    """One cluster and an administrator's client."""
+    """One cluster and an administrator's client. `host` is what the simulated one offers beside the API."""
 
-    def __init__(self, host: Host, endpoint: Endpoint) -> None:
-        self.host = host
+    def __init__(self, endpoint: Endpoint, host: Host | None, real: RealKubernetes | None) -> None:
         self.endpoint = endpoint
+        self._host = host
+        self._real = real
         self.client = self.client_of(TOKEN)
+
+    @property
+    def host(self) -> Host:
+        assert self._host is not None, "a test of the simulated server's own ways is not marked `simulated`"
+        return self._host
 
     def client_of(self, token: str) -> Client:
         return Client(self.endpoint.url, self.endpoint.ca_pem, lambda: token)
@@ -56,10 +64,17 @@ class Cluster:
     def records(self) -> list[RequestRecord]:
         return [record for record in self.host.records if record.cluster == self.endpoint.cluster]
 
-    def ids(self, resource: str) -> list[str]:
+    def ids(self, path: str) -> list[str]:
         """Names in a collection path such as `api/v1/pods`."""
-        listed: list[Any] = self.client.get(f"/{resource}")["items"]
+        listed: list[Any] = self.client.get(f"/{path}")["items"]
         return [item["metadata"]["name"] for item in listed]
+
+    def compact(self) -> None:
+        """Forget the past, as a server does after a while."""
+        if self._real is not None:
+            self._real.compact()
+        else:
+            self.host.servers.call(self.endpoint.cluster, lambda api: api.store.compact())
 
 
 @pytest.fixture(scope="session")
@@ -70,13 +85,39 @@ def host() -> Iterator[Host]:
 
 
 @pytest.fixture
-def cluster(host: Host) -> Iterator[Cluster]:
+def real(real_kubernetes: RealKubernetes | None) -> RealKubernetes | None:
+    """The real cluster, with nothing of earlier tests in it."""
+    if real_kubernetes is not None:
+        real_kubernetes.authenticate = USERS.get
+        real_kubernetes.reset()
+    return real_kubernetes
+
+
+@pytest.fixture
+def cluster(request: pytest.FixtureRequest, real: RealKubernetes | None) -> Iterator[Cluster]:
+    if real is not None:
+        made = Cluster(Endpoint(cluster="real", url=real.url, ca_pem=real.ca_pem), None, real)
+        yield made
+        made.client.close()
+        return
+    host: Host = request.getfixturevalue("host")
     name = next(_names)
-    made = Cluster(host, host.servers.start(name))
+    made = Cluster(host.servers.start(name), host, None)
     yield made
     made.client.close()
     host.faults.clear()
     host.servers.stop(name)
+
+
+@pytest.fixture
+def api(real: RealKubernetes | None) -> Iterator[Api]:
+    """The API's verbs, for tests of its rules."""
+    if real is None:
+        yield Simulated()
+        return
+    remote = Remote(real.url, real.ca_pem, TOKEN)
+    yield remote
+    remote.close()
 
 
 @pytest.fixture

@@ -1,45 +1,20 @@
-"""What the server fills in, refuses and keeps. The synchronous core, without HTTP."""
+"""What the server fills in, refuses and keeps."""
 
 from typing import Any
 
 import pytest
 
-from reconciler.sandbox.kubernetes import patches
-from reconciler.sandbox.kubernetes.apiserver import ApiServer, WriteOptions
-from reconciler.sandbox.kubernetes.deletion import DeleteOptions, delete
 from reconciler.sandbox.kubernetes.errors import ApiError
 from reconciler.sandbox.kubernetes.objects import dig
 from reconciler.sandbox.kubernetes.quantities import canonical
 from tests.sandbox_kubernetes.objects import claim, config_map, deployment, job, pod_spec, service, volume
+from tests.sandbox_kubernetes.verbs import Api, Simulated
 
 Object = dict[str, Any]
-OPTIONS = WriteOptions(manager="test")
-STRICT = WriteOptions(manager="test", validation="Strict")
 
 DEPLOYMENTS = ("apps", "deployments")
 PODS = ("", "pods")
-
-
-@pytest.fixture
-def api() -> ApiServer:
-    return ApiServer()
-
-
-def create(api: ApiServer, collection: tuple[str, str], body: Object, options: WriteOptions = OPTIONS) -> Object:
-    kind = api.kind(*collection)
-    return api.create(kind, "default" if kind.namespaced else "", body, options).stored.obj
-
-
-def merge(api: ApiServer, collection: tuple[str, str], name: str, patch: Object) -> Object:
-    kind = api.kind(*collection)
-    namespace = "default" if kind.namespaced else ""
-    return api.patch(kind, namespace, name, lambda tree: patches.merge_patch(tree, patch), OPTIONS).stored.obj
-
-
-def get(api: ApiServer, collection: tuple[str, str], name: str) -> Object | None:
-    kind = api.kind(*collection)
-    found = api.store.get(kind.stored, ("default" if kind.namespaced else "", name))
-    return found.obj if found else None
+MAPS = ("", "configmaps")
 
 
 class TestQuantities:
@@ -73,8 +48,8 @@ class TestQuantities:
 
 
 class TestDefaults:
-    def test_deployment(self, api: ApiServer) -> None:
-        spec = create(api, DEPLOYMENTS, deployment())["spec"]
+    def test_deployment(self, api: Api) -> None:
+        spec = api.create(DEPLOYMENTS, deployment())["spec"]
         assert spec["strategy"] == {
             "type": "RollingUpdate",
             "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"},
@@ -96,36 +71,34 @@ class TestDefaults:
             ("img@sha256:00", "IfNotPresent"),
         ],
     )
-    def test_pull_policy(self, api: ApiServer, image: str, policy: str) -> None:
+    def test_pull_policy(self, api: Api, image: str, policy: str) -> None:
         spec = {"containers": [{"name": "c", "image": image}]}
-        pod = create(api, PODS, {"metadata": {"name": "p"}, "spec": spec})
+        pod = api.create(PODS, {"metadata": {"name": "p"}, "spec": spec})
         assert pod["spec"]["containers"][0]["imagePullPolicy"] == policy
 
-    def test_a_removed_field_comes_back_with_its_default(self, api: ApiServer) -> None:
-        create(api, DEPLOYMENTS, deployment(replicas=3))
-        assert merge(api, DEPLOYMENTS, "web", {"spec": {"replicas": None}})["spec"]["replicas"] == 1
+    def test_a_removed_field_comes_back_with_its_default(self, api: Api) -> None:
+        api.create(DEPLOYMENTS, deployment(replicas=3))
+        assert api.merge(DEPLOYMENTS, "web", {"spec": {"replicas": None}})["spec"]["replicas"] == 1
 
-    def test_volumes_and_services(self, api: ApiServer) -> None:
-        pv = create(api, ("", "persistentvolumes"), volume())["spec"]
+    def test_volumes_and_services(self, api: Api) -> None:
+        pv = api.create(("", "persistentvolumes"), volume())["spec"]
         assert (pv["persistentVolumeReclaimPolicy"], pv["volumeMode"]) == ("Retain", "Filesystem")
-        assert create(api, ("", "persistentvolumeclaims"), claim())["spec"]["volumeMode"] == "Filesystem"
-        made = create(api, ("", "services"), service())["spec"]
+        assert api.create(("", "persistentvolumeclaims"), claim())["spec"]["volumeMode"] == "Filesystem"
+        made = api.create(("", "services"), service())["spec"]
         assert (made["type"], made["sessionAffinity"], made["ports"][0]["targetPort"]) == ("ClusterIP", "None", 80)
         assert made["clusterIP"].startswith("10.100.")
 
-    def test_limits_become_requests_in_canonical_form(self, api: ApiServer) -> None:
+    def test_limits_become_requests_in_canonical_form(self, api: Api) -> None:
         resources = {"limits": {"cpu": "12000m", "nvidia.com/gpu": 8}}
         spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]}
-        found = create(api, DEPLOYMENTS, deployment(spec=spec))["spec"]["template"]["spec"]["containers"][0][
-            "resources"
-        ]
+        found = api.create(DEPLOYMENTS, deployment(spec=spec))["spec"]["template"]["spec"]["containers"][0]["resources"]
         assert found == {
             "limits": {"cpu": "12", "nvidia.com/gpu": "8"},
             "requests": {"cpu": "12", "nvidia.com/gpu": "8"},
         }
 
-    def test_job_knows_its_pods(self, api: ApiServer) -> None:
-        made = create(api, ("batch", "jobs"), job())
+    def test_job_knows_its_pods(self, api: Api) -> None:
+        made = api.create(("batch", "jobs"), job())
         uid = made["metadata"]["uid"]
         assert made["spec"]["selector"]["matchLabels"] == {"batch.kubernetes.io/controller-uid": uid}
         assert made["spec"]["template"]["metadata"]["labels"]["job-name"] == "train"
@@ -179,29 +152,27 @@ class TestRefusals:
         ],
         ids=lambda value: value if isinstance(value, str) and " " in value else "",
     )
-    def test_invalid(self, api: ApiServer, collection: tuple[str, str], body: Object, field: str, reason: str) -> None:
+    def test_invalid(self, api: Api, collection: tuple[str, str], body: Object, field: str, reason: str) -> None:
         with pytest.raises(ApiError) as caught:
-            create(api, collection, body)
+            api.create(collection, body)
         assert caught.value.code == 422, reason
         assert field in [cause["field"] for cause in caught.value.details["causes"]], reason
 
-    def test_unknown_field_is_dropped_named_or_refused(self, api: ApiServer) -> None:
+    def test_unknown_field_is_dropped_named_or_refused(self, api: Api) -> None:
         body = config_map()
         body["datta"] = {"a": "1"}
-        kind = api.kind("", "configmaps")
-        written = api.create(kind, "default", body, OPTIONS)
-        assert "datta" not in written.stored.obj
-        assert written.warnings == ['unknown field "datta"']
+        assert "datta" not in api.create(MAPS, body)
+        assert api.warnings == ['unknown field "datta"']
         with pytest.raises(ApiError, match='unknown field "datta"') as caught:
-            api.create(kind, "default", {**body, "metadata": {"name": "b"}}, STRICT)
+            api.create(MAPS, {**body, "metadata": {"name": "b"}}, strict=True)
         assert caught.value.code == 400
 
-    def test_wrong_type(self, api: ApiServer) -> None:
+    def test_wrong_type(self, api: Api) -> None:
         """R05: a placeholder in a typed field."""
         body = deployment()
         body["spec"]["replicas"] = "$COUNT"
         with pytest.raises(ApiError) as caught:
-            create(api, DEPLOYMENTS, body)
+            api.create(DEPLOYMENTS, body)
         assert caught.value.code == 400
 
     @pytest.mark.parametrize(
@@ -222,39 +193,40 @@ class TestRefusals:
         ],
         ids=["selector", "job template", "clusterIP", "claim", "claim volume", "volume source", "pod", "secret type"],
     )
-    def test_immutable(self, api: ApiServer, collection: tuple[str, str], body: Object, patch: Object) -> None:
+    def test_immutable(self, api: Api, collection: tuple[str, str], body: Object, patch: Object) -> None:
         """B46 and its kin."""
-        made = create(api, collection, body)
+        made = api.create(collection, body)
         with pytest.raises(ApiError) as caught:
-            merge(api, collection, made["metadata"]["name"], patch)
+            api.merge(collection, made["metadata"]["name"], patch)
         assert caught.value.code == 422
 
-    def test_a_claim_takes_its_volume_name_once(self, api: ApiServer) -> None:
-        create(api, ("", "persistentvolumeclaims"), claim())
-        merge(api, ("", "persistentvolumeclaims"), "data", {"spec": {"volumeName": "data"}})
+    def test_a_claim_takes_its_volume_name_once(self, api: Api) -> None:
+        api.create(("", "persistentvolumeclaims"), claim())
+        api.merge(("", "persistentvolumeclaims"), "data", {"spec": {"volumeName": "data"}})
 
 
 class TestWrites:
-    def test_a_write_without_change_makes_no_version(self, api: ApiServer) -> None:
-        made = create(api, ("", "configmaps"), config_map())
-        api.take_effects()
-        again = merge(api, ("", "configmaps"), "cm", {"data": {"a": "1"}})
+    def test_a_write_without_change_makes_no_version(self, api: Api) -> None:
+        made = api.create(MAPS, config_map())
+        again = api.merge(MAPS, "cm", {"data": {"a": "1"}})
         assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
-        assert api.take_effects() == []
 
-    def test_equal_quantities_are_no_change(self, api: ApiServer) -> None:
+    def test_equal_quantities_are_no_change(self, api: Api) -> None:
         """B01"""
         spec = {"containers": [{"name": "c", "image": "i", "resources": {"limits": {"cpu": "12"}}}]}
-        made = create(api, DEPLOYMENTS, deployment(spec=spec))
+        made = api.create(DEPLOYMENTS, deployment(spec=spec))
         spec["containers"][0]["resources"]["limits"]["cpu"] = "12000m"  # type: ignore[index]
-        again = merge(api, DEPLOYMENTS, "web", {"spec": {"template": {"spec": spec}}})
+        again = api.merge(DEPLOYMENTS, "web", {"spec": {"template": {"spec": spec}}})
         assert again["metadata"]["generation"] == made["metadata"]["generation"]
 
-    def test_effects_name_the_object(self, api: ApiServer) -> None:
-        create(api, ("", "configmaps"), config_map())
-        merge(api, ("", "configmaps"), "cm", {"data": {"a": "2"}})
-        delete(api, api.kind("", "configmaps"), "default", "cm", DeleteOptions())
-        assert [(each.change, each.name) for each in api.take_effects()] == [
+    def test_effects_name_the_object_and_no_write_without_change(self) -> None:
+        """The simulated server's own book of what really changed."""
+        api = Simulated()
+        api.create(MAPS, config_map())
+        for value in ("2", "2"):
+            api.merge(MAPS, "cm", {"data": {"a": value}})
+        api.delete(MAPS, "cm")
+        assert [(each.change, each.name) for each in api.server.take_effects()] == [
             ("created", "cm"),
             ("updated", "cm"),
             ("deleted", "cm"),
@@ -262,14 +234,13 @@ class TestWrites:
 
 
 class TestDeletion:
-    def owned(self, api: ApiServer, **more: Any) -> None:
-        owner = create(api, ("batch", "jobs"), job())
+    def owned(self, api: Api, **more: Any) -> None:
+        owner = api.create(("batch", "jobs"), job())
         reference = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": owner["metadata"]["uid"], **more}
-        create(api, PODS, {"metadata": {"name": "p", "ownerReferences": [reference]}, "spec": pod_spec()})
+        api.create(PODS, {"metadata": {"name": "p", "ownerReferences": [reference]}, "spec": pod_spec()})
 
-    def remove(self, api: ApiServer, propagation: str) -> None:
-        delete(api, api.kind("batch", "jobs"), "default", "train", DeleteOptions(propagation=propagation))
-        api.settle()
+    def remove(self, api: Api, propagation: str) -> None:
+        api.delete(("batch", "jobs"), "train", propagation=propagation)
 
     @pytest.mark.parametrize(
         ("propagation", "left", "reason"),
@@ -280,56 +251,54 @@ class TestDeletion:
             ("", True, "batch/v1 jobs alone keep their pods by default"),
         ],
     )
-    def test_propagation(self, api: ApiServer, propagation: str, left: bool, reason: str) -> None:
+    def test_propagation(self, api: Api, propagation: str, left: bool, reason: str) -> None:
         self.owned(api, blockOwnerDeletion=True)
         self.remove(api, propagation)
-        assert get(api, ("batch", "jobs"), "train") is None
-        pod = get(api, PODS, "p")
-        assert (pod is not None) is left, reason
-        if pod is not None:
-            assert "ownerReferences" not in pod["metadata"]
+        assert api.eventually(lambda: api.get(("batch", "jobs"), "train") is None)
 
-    def test_foreground_waits_for_the_dependant(self, api: ApiServer) -> None:
+        def is_settled() -> bool:
+            pod = api.get(PODS, "p")
+            return (pod is not None and "ownerReferences" not in pod["metadata"]) if left else pod is None
+
+        assert api.eventually(is_settled), reason
+
+    def test_foreground_waits_for_the_dependant(self, api: Api) -> None:
         self.owned(api, blockOwnerDeletion=True)
-        merge(api, PODS, "p", {"metadata": {"finalizers": ["x.io/hold"]}})
+        api.merge(PODS, "p", {"metadata": {"finalizers": ["x.io/hold"]}})
         self.remove(api, "Foreground")
-        assert get(api, ("batch", "jobs"), "train") is not None
-        merge(api, PODS, "p", {"metadata": {"finalizers": None}})
-        api.settle()
-        assert get(api, ("batch", "jobs"), "train") is None
+        assert api.eventually(lambda: bool(dig(api.get(PODS, "p"), "metadata", "deletionTimestamp")))
+        assert api.get(("batch", "jobs"), "train") is not None
+        api.merge(PODS, "p", {"metadata": {"finalizers": None}})
+        assert api.eventually(lambda: api.get(("batch", "jobs"), "train") is None)
 
-    def test_an_owner_that_never_was(self, api: ApiServer) -> None:
+    def test_an_owner_that_never_was(self, api: Api) -> None:
         reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "never"}
         body = config_map("dep")
         body["metadata"]["ownerReferences"] = [reference]
-        create(api, ("", "configmaps"), body)
-        api.settle()
-        assert get(api, ("", "configmaps"), "dep") is None
+        api.create(MAPS, body)
+        assert api.eventually(lambda: api.get(MAPS, "dep") is None)
 
-    def test_a_bound_pod_has_its_grace(self, api: ApiServer) -> None:
-        pod = create(api, PODS, {"metadata": {"name": "p"}, "spec": pod_spec()})
-        api.bind("default", "p", "node", OPTIONS)
-        _, gone = delete(api, api.kind(*PODS), "default", "p", DeleteOptions())
-        assert not gone
-        found = get(api, PODS, "p")
+    def test_a_bound_pod_has_its_grace(self, api: Api) -> None:
+        api.create(("", "nodes"), {"metadata": {"name": "node"}})
+        pod = api.create(PODS, {"metadata": {"name": "p"}, "spec": pod_spec()})
+        api.bind("p", "node")
+        api.delete(PODS, "p")
+        found = api.get(PODS, "p")
         assert found is not None and found["metadata"]["deletionGracePeriodSeconds"] == 30
-        options = DeleteOptions(grace=0, uid=pod["metadata"]["uid"])
-        assert delete(api, api.kind(*PODS), "default", "p", options)[1]
+        api.delete(PODS, "p", grace=0, uid=pod["metadata"]["uid"])
+        assert api.get(PODS, "p") is None
 
-    def test_namespace_waits_for_finalizers(self, api: ApiServer) -> None:
-        api.create(api.kind("", "namespaces"), "", {"metadata": {"name": "team"}}, OPTIONS)
+    def test_namespace_waits_for_finalizers(self, api: Api) -> None:
+        api.create(("", "namespaces"), {"metadata": {"name": "team"}})
         body = config_map("held")
         body["metadata"]["finalizers"] = ["x.io/hold"]
-        kind = api.kind("", "configmaps")
-        api.create(kind, "team", body, OPTIONS)
-        api.create(kind, "team", config_map("free"), OPTIONS)
-        delete(api, api.kind("", "namespaces"), "", "team", DeleteOptions())
-        api.settle()
-        namespace = get(api, ("", "namespaces"), "team")
+        api.create(MAPS, body, namespace="team")
+        api.create(MAPS, config_map("free"), namespace="team")
+        api.delete(("", "namespaces"), "team")
+        assert api.eventually(lambda: api.get(MAPS, "free", namespace="team") is None)
+        namespace = api.get(("", "namespaces"), "team")
         assert dig(namespace, "status", "phase") == "Terminating"
         with pytest.raises(ApiError, match="being terminated"):
-            api.create(kind, "team", config_map("late"), OPTIONS)
-        change = {"metadata": {"finalizers": None}}
-        api.patch(kind, "team", "held", lambda tree: patches.merge_patch(tree, change), OPTIONS)
-        api.settle()
-        assert get(api, ("", "namespaces"), "team") is None
+            api.create(MAPS, config_map("late"), namespace="team")
+        api.merge(MAPS, "held", {"metadata": {"finalizers": None}}, namespace="team")
+        assert api.eventually(lambda: api.get(("", "namespaces"), "team") is None)

@@ -70,6 +70,7 @@ class TestAccess:
         reader.close()
 
 
+@pytest.mark.simulated("the simulated server's own request log")
 class TestRecords:
     def test_each_request_with_its_effect(self, cluster: Cluster) -> None:
         cluster.client.create(MAPS, config_map())
@@ -95,6 +96,7 @@ class TestRecords:
         assert cluster.records[-1].dry_run and not cluster.records[-1].changed
 
 
+@pytest.mark.simulated("the simulated server's own faults")
 class TestFaults:
     @pytest.mark.parametrize(("drop", "there"), [(BEFORE, False), (AFTER, True)])
     def test_lost_request_and_lost_reply(self, cluster: Cluster, drop: str, there: bool) -> None:
@@ -128,18 +130,20 @@ class TestFaults:
             cluster.host.servers.set_latency(0.0)
 
 
+@pytest.mark.simulated("many clusters in one process")
 def test_clusters_are_apart_and_end(cluster: Cluster) -> None:
     other = cluster.host.servers.start("another")
     assert other.url != cluster.endpoint.url
     assert cluster.host.servers.start("another") == other, "started once"
     cluster.client.create(MAPS, config_map())
-    there = Cluster(cluster.host, other)
+    there = Cluster(other, cluster.host, None)
     assert not there.ids("api/v1/configmaps")
     cluster.host.servers.stop("another")
     with pytest.raises(Refused):
         there.client.get(MAPS)
 
 
+@pytest.mark.simulated("its own command line")
 def test_standalone_server_says_where_it_is() -> None:
     command = [sys.executable, "-m", "reconciler.sandbox.kubernetes", "--port", "0", "--token", "T"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=_ROOT, text=True) as process:

@@ -202,6 +202,12 @@ class TestVolumes:
         cluster.client.create(PVS, volume("small", size="1Gi"))
         cluster.client.create(PVS, volume("large", size="100Gi"))
         cluster.client.create(PVS, volume("right", size="10Gi"))
+        names = ("small", "large", "right")
+        eventually(
+            lambda: [status(cluster, f"{PVS}/{name}", "phase") for name in names],
+            ["Available"] * 3,
+            "the controller knows all three",
+        )
         cluster.client.create(f"{CORE}/persistentvolumeclaims", claim())
         path = f"{CORE}/persistentvolumeclaims/data"
         eventually(lambda: dig(cluster.client.get(path), "spec", "volumeName"), "right", "the smallest that is enough")

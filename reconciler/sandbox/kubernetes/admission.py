@@ -5,6 +5,7 @@ storage class, the labels by which a job knows its pods.
 """
 
 import base64
+import secrets
 from typing import Any
 
 from reconciler.sandbox.kubernetes.errors import ApiError, forbidden, invalid
@@ -14,6 +15,9 @@ from reconciler.sandbox.kubernetes.store import Store
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
 PV_FINALIZER = "kubernetes.io/pv-protection"
+NOT_READY = "node.kubernetes.io/not-ready"
+SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # of generated names
+_TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 class Admission:
@@ -35,6 +39,8 @@ class Admission:
                 self._storage_class(obj)
             case "", "PersistentVolume":
                 obj["metadata"].setdefault("finalizers", [PV_FINALIZER])
+            case "", "Node":
+                _not_ready(obj)
             case "batch", "Job":
                 _job_selector(obj)
             case _:
@@ -51,13 +57,20 @@ class Admission:
         account = spec.setdefault("serviceAccountName", "default")
         spec["serviceAccount"] = account
         namespace = namespace_of(pod)
-        if account != "default" and self._store.get(("", "serviceaccounts"), (namespace, account)) is None:
+        found = self._store.get(("", "serviceaccounts"), (namespace, account))
+        # the default account is made by a controller a moment after its namespace, and the server waits for that
+        if account != "default" and found is None:
             name = pod["metadata"]["name"]
             text = f'error looking up service account {namespace}/{account}: serviceaccount "{account}" not found'
             raise forbidden(f'pods "{name}" is forbidden: {text}', name=name, kind="pods")
+        if (
+            spec.get("automountServiceAccountToken", dig(found and found.obj, "automountServiceAccountToken"))
+            is not False
+        ):
+            _mount_token(spec)
         self._priority(spec, pod["metadata"]["name"])
         tolerations: list[Object] = spec.setdefault("tolerations", [])
-        for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
+        for key in (NOT_READY, "node.kubernetes.io/unreachable"):
             if not any(
                 each.get("key") in (key, None, "") and each.get("effect") in ("NoExecute", None, "")
                 for each in tolerations
@@ -141,6 +154,32 @@ class Admission:
                 if candidate not in taken:
                     port["nodePort"] = candidate
                     taken.add(candidate)
+
+
+def _not_ready(node: Object) -> None:
+    """Until a controller has seen that it is ready."""
+    taints: list[Object] = node["spec"].setdefault("taints", [])
+    if not any(each.get("key") == NOT_READY and each.get("effect") == "NoSchedule" for each in taints):
+        taints.append({"key": NOT_READY, "effect": "NoSchedule"})
+
+
+def _mount_token(spec: Object) -> None:
+    """A token of the pod's account, in every container that has nothing else in that place."""
+    name = ""
+    for container in [*items(spec, "initContainers"), *items(spec, "containers")]:
+        if any(mount.get("mountPath") == _TOKEN_PATH for mount in items(container, "volumeMounts")):
+            continue
+        name = name or "kube-api-access-" + "".join(secrets.choice(SUFFIX) for _ in range(5))
+        container.setdefault("volumeMounts", []).append({"name": name, "readOnly": True, "mountPath": _TOKEN_PATH})
+    if not name:
+        return
+    field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": field}]}},
+    ]
+    spec.setdefault("volumes", []).append({"name": name, "projected": {"sources": sources, "defaultMode": 420}})
 
 
 def _job_selector(job: Object) -> None:

@@ -24,7 +24,7 @@ from reconciler.sandbox.kubernetes import (
     structural,
     writes,
 )
-from reconciler.sandbox.kubernetes.admission import Admission, fold_string_data, quality_of_service
+from reconciler.sandbox.kubernetes.admission import SUFFIX, Admission, fold_string_data, quality_of_service
 from reconciler.sandbox.kubernetes.errors import (
     ApiError,
     already_exists,
@@ -317,7 +317,7 @@ class ApiServer:
             if not metadata.get("generateName"):
                 cause = ("metadata.name", rules.REQUIRED, "Required value: name or generateName is required")
                 raise invalid(kind.kind, kind.group, "", [cause])
-            metadata["name"] = metadata["generateName"][:58] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
+            metadata["name"] = metadata["generateName"][:58] + "".join(secrets.choice(SUFFIX) for _ in range(5))
         if not kind.namespaced:
             metadata.pop("namespace", None)
             return
@@ -490,6 +490,3 @@ class ApiServer:
 
     def _stamp(self) -> str:
         return rfc3339(self.now())
-
-
-_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"

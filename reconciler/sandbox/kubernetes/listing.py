@@ -25,7 +25,10 @@ class Page:
 def page(
     store: Store, kind: Kind, namespace: str, *, labels: str = "", fields: str = "", limit: int = 0, token: str = ""
 ) -> Page:
-    """The objects in order of (namespace, name). ApiError 410 for a page token from before the compaction."""
+    """The objects in order of (namespace, name), on every page as they were when the first one was asked for.
+
+    ApiError 410 for a page token from before the compaction.
+    """
     matches = matcher(kind.plural, labels, fields)
     revision, after = str(store.revision), ("", "")
     if token:
@@ -34,7 +37,7 @@ def page(
             raise expired("The provided continue parameter is too old to display a consistent list result.")
     items = [
         (key, stored)
-        for key, stored in store.sorted(kind.stored)
+        for key, stored in (store.sorted_at(kind.stored, int(revision)) if token else store.sorted(kind.stored))
         if (not namespace or key[0] == namespace)
         and (not token or key > after)
         and (matches is None or matches(stored.obj))

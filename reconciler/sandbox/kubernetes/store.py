@@ -78,6 +78,17 @@ class Store:
     def sorted(self, collection: Collection) -> list[tuple[Key, Stored]]:
         return sorted(self._objects.get(collection, {}).items(), key=lambda item: item[0])
 
+    def sorted_at(self, collection: Collection, revision: int) -> list[tuple[Key, Stored]]:
+        """What `sorted` answered at that revision, which must not be below the log's floor."""
+        objects = dict(self._objects.get(collection, {}))
+        for event in reversed(self.log(collection).since(revision)):
+            key = (namespace_of(event.new.obj), name_of(event.new.obj))
+            if event.old is None:
+                objects.pop(key, None)
+            else:
+                objects[key] = event.old
+        return sorted(objects.items(), key=lambda item: item[0])
+
     def collections(self) -> list[Collection]:
         return [collection for collection, objects in self._objects.items() if objects]
 

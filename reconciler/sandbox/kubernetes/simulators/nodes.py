@@ -47,6 +47,8 @@ class Nodes:
             node["spec"]["providerID"] = spec.provider_id
         try:
             self._client.create(_NODES, node)
+            # the server's own taint goes when the node controller sees it ready
+            self._client.merge(f"{_NODES}/{spec.name}", {"spec": {"taints": [dict(taint) for taint in spec.taints]}})
         except Refused as refused:
             if refused.reason != "AlreadyExists":
                 raise
