@@ -17,6 +17,7 @@ from reconciler.config_repo.errors import ObjectMissing, UnknownRevision
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.desired.build import Desired, build
 from reconciler.plan.limits import holds_counts, limits_of
+from reconciler.plan.previous import together
 from schemas.documents.load import assemble, load_policy
 from schemas.documents.parse import parse_file
 from schemas.documents.policy import POLICY_PATH, built_in
@@ -144,7 +145,7 @@ def load(scope: Scope, library: Library) -> None:
 
 
 def _previous(scope: Scope, library: Library) -> None:
-    """Resources of every revision since and including the last Ready one, newest wins; the last Ready one alone
+    """Resources of every revision since and including the last Ready one, taken together; the last Ready one alone
     decides about protection and about which Operations had their turn."""
     status = scope.status
     same = status.rev == scope.revision
@@ -156,11 +157,13 @@ def _previous(scope: Scope, library: Library) -> None:
         revisions = [scope.revision]
     if not revisions:
         revisions = list(_first_base(scope, library))
-    for revision in revisions:
-        desired = _desired_at(library, revision, scope.cluster)
-        if desired is not None:
-            scope.previous.update(desired.resources)
-            scope.earlier.update({operation.identity: operation for operation in desired.operations})
+    wanted = [_desired_at(library, revision, scope.cluster) for revision in revisions]
+    known = [desired for desired in wanted if desired is not None]
+    ready = bool(wanted) and wanted[0] is not None and revisions[0] == status.last_ready
+    before = together([desired.resources for desired in known], ready=ready)
+    scope.previous, scope.moved_fields = before.resources, before.moved
+    for desired in known:
+        scope.earlier.update({operation.identity: operation for operation in desired.operations})
     scope.baseline = _baseline(scope, library)
     scope.unprotected = _unprotected(scope, library)
 

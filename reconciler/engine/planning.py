@@ -36,6 +36,7 @@ def plan(scope: Scope, clock: Clock) -> None:
             revision=scope.revision,
             desired=desired,
             previous=scope.previous,
+            moved=scope.moved_fields,
             observed=scope.observed,
             due=scope.due.keys,
             hold_count_drift=scope.hold_counts,

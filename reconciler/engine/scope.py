@@ -44,6 +44,7 @@ class Scope:
     loaded: LoadedCluster | None = None
     desired: Desired | None = None
     previous: dict[str, Resource] = field(default_factory=dict[str, Resource])
+    moved_fields: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     baseline: frozenset[str] = frozenset()
     account: str = ""
     region: str = ""

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import jsonpointer
 
+from reconciler.plan.equality import joined
 from reconciler.plan.rules import Field, Rule
 from schemas.resource import Observed, Resource, refs_in, resolve
 from schemas.values import JsonObject
@@ -18,7 +19,8 @@ from schemas.values import JsonObject
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One field that must move: from the observed to the wanted value. `written` is the wanted value with its Refs.
+    """One field that must move: from the observed to the wanted value. `written` is what the document says, with its
+    Refs; where others write beside us, `wanted` has their entries too.
 
     `from_git`: the document changed it; otherwise the world did (drift).
     """
@@ -32,10 +34,16 @@ class Change:
 
 
 def changes(
-    resource: Resource, previous: Resource | None, seen: Observed, rule: Rule, observed: Mapping[str, Observed]
+    resource: Resource,
+    previous: Resource | None,
+    seen: Observed,
+    rule: Rule,
+    observed: Mapping[str, Observed],
+    moved: frozenset[str] = frozenset(),
 ) -> list[Change]:
     """Fields of a present resource that differ, in order of their names.
 
+    `moved`: fields that earlier revisions changed on the way to `previous`; that may not have come true yet.
     A field whose wanted value is not known yet (an open Ref) is not compared: it cannot be said to differ.
     """
     before: JsonObject = previous.spec if previous is not None else {}
@@ -50,9 +58,13 @@ def changes(
         if any(True for _ in refs_in(wanted)):
             continue
         live = seen.spec.get(name, how.default)
+        if how.shared:
+            given_up = None if how.forget else resolve(before.get(name), observed)
+            wanted = joined(wanted, live, given_up)
         if how.same(wanted, live):
             continue
-        from_git = previous is None or removed or name not in before or before[name] != resource.spec[name]
+        known = previous is not None and name in before and name not in moved
+        from_git = removed or not known or before[name] != resource.spec[name]
         found.append(
             Change(
                 field=name, observed=seen.spec.get(name), wanted=wanted, written=written, rule=how, from_git=from_git

@@ -6,7 +6,7 @@ Order matters in lists, except where a normal form has sorted them already.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 
@@ -20,12 +20,45 @@ def same_members(a: Any, b: Any) -> bool:
     return sorted(map(str, a or ())) == sorted(map(str, b or ()))
 
 
-def subset(desired: Any, observed: Any) -> bool:
-    """Every leaf of the desired mapping is there with the same meaning; what else is there belongs to others."""
-    if isinstance(desired, Mapping) and isinstance(observed, Mapping):
-        wanted, seen = cast("Mapping[str, Any]", desired), cast("Mapping[str, Any]", observed)
-        return all(subset(value, seen.get(key)) for key, value in wanted.items())
-    return equal(desired, observed)
+def joined(ours: Any, live: Any, before: Any) -> Any:
+    """What is live with ours in it, where others write beside us: mappings are gone into, lists are sets of members.
+
+    What we wrote before and no longer do is taken out again; everything else that is there stays.
+    """
+    if isinstance(ours, Mapping) and isinstance(live, Mapping):
+        return _joined_mappings(_mapping(cast("Any", ours)), _mapping(cast("Any", live)), _mapping(before))
+    if isinstance(ours, (list, tuple)) and isinstance(live, (list, tuple)):
+        mine, there, was = _list(cast("Any", ours)), _list(cast("Any", live)), _list(before)
+        stays = [member for member in there if member in mine or member not in was]
+        return [*stays, *(member for member in mine if member not in stays)]
+    return cast("Any", ours)
+
+
+def _joined_mappings(ours: Mapping[str, Any], live: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, there in live.items():
+        was = before.get(name)
+        if name in ours:
+            found[name] = _entry(ours[name], there, was)
+        elif name not in before:
+            found[name] = there
+        elif isinstance(was, Mapping) and isinstance(there, Mapping):
+            left = _joined_mappings({}, _mapping(there), _mapping(was))
+            found.update({name: left} if left else {})
+    return found | {name: value for name, value in ours.items() if name not in live}
+
+
+def _entry(ours: Any, live: Any, before: Any) -> Any:
+    """Below the top a list is one value, as it is for those who read it."""
+    return joined(ours, live, before) if isinstance(ours, Mapping) else ours
+
+
+def _list(value: Any) -> list[Any]:
+    return list(cast("Sequence[Any]", value)) if isinstance(value, (list, tuple)) else []
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
 def _normal_mapping(members: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from reconciler.plan import diff, order
 from reconciler.plan.registry import rule_for
 from schemas.plan import Action, Cost, Finding, Plan, Refusal, Severity, Unmanaged, Verb
-from schemas.resource import STAGES, Health, Mark, Observed, Presence, Resource, Source, refs_in
+from schemas.resource import STAGES, Health, Mark, Observed, Presence, Resource, Source, refs_in, resolve
 from schemas.values import JsonObject
 
 
@@ -19,15 +19,17 @@ from schemas.values import JsonObject
 class PlanInput:
     """All a plan is made from.
 
-    `previous`: what earlier revisions since the last Ready one wanted (newest wins). `made`: by key, the id or ARN of
-    what the journal knows to be ours. `due`: keys of once-only resources that have their turn. `hold_count_drift`: a
-    count that the world moved is not put back by itself (policy).
+    `previous`: what earlier revisions since the last Ready one wanted, taken together. `moved`: by key, fields that
+    they changed on the way. `made`: by key, the id or ARN of what the journal knows to be ours. `due`: keys of
+    once-only resources that have their turn. `hold_count_drift`: a count that the world moved is not put back by
+    itself (policy).
     """
 
     cluster: str
     revision: str | None
     desired: Mapping[str, Resource]
     previous: Mapping[str, Resource] = field(default_factory=dict[str, Resource])
+    moved: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     observed: Mapping[str, Observed]
     due: frozenset[str] = frozenset()
     hold_count_drift: bool = False
@@ -119,8 +121,8 @@ class _Work:
         return any(a.verb is Verb.DELETE and a.type == parent for a in self.actions)
 
     def _dependents(self, seen: Observed) -> tuple[str, ...]:
-        """Live things that were built on this one: they go first. Its children go with it; what was done to it once
-        is nothing that stands. Where no document tells what was built on what, all of later stages goes first."""
+        """Live things that were built on this one: they go first, or let go of it first. Its children go with
+        it; what was done to it once is nothing that stands. Where no document tells what was built on what, all of later stages goes first."""
         if seen.key not in self.given.previous:
             later = (other for other in self.given.observed.values() if self._is_built_later(other, seen))
             return tuple(sorted(other.key for other in later))
@@ -132,6 +134,7 @@ class _Work:
             and not rule_for(other.type).once
             and rule_for(other.type).child_of != seen.type
             and _is_there(self.given.observed.get(other.key))
+            and not self._has_let_go(other.key)
         ]
         return tuple(sorted(found))
 
@@ -139,6 +142,15 @@ class _Work:
         rule, below = rule_for(other.type), rule_for(than.type)
         kin = rule.once or rule.child_of == below.type or other.key in self.given.desired
         return not kin and _is_there(other) and STAGES.index(rule.stage) > STAGES.index(below.stage)
+
+    def _has_let_go(self, key: str) -> bool:
+        """It stays and needs it no more: all of it could be compared, and nothing is left to change."""
+        wanted, seen = self.given.desired.get(key), self.given.observed.get(key)
+        if wanted is None or seen is None or not seen.present or seen.health is Health.DELETING:
+            return False
+        if any(True for _ in refs_in(resolve(wanted.spec, self.given.observed))):
+            return False
+        return key not in {*(action.key for action in self.actions), *(refusal.key for refusal in self.refusals)}
 
     def _once(self, resource: Resource, cost: Cost, seen: Observed | None) -> None:
         if resource.key not in self.given.due:
@@ -191,7 +203,9 @@ class _Work:
 
     def _present(self, resource: Resource, seen: Observed) -> None:
         rule = rule_for(resource.type)
-        moved = diff.changes(resource, self.given.previous.get(resource.key), seen, rule, self.given.observed)
+        before = self.given.previous.get(resource.key)
+        earlier = self.given.moved.get(resource.key, frozenset())
+        moved = diff.changes(resource, before, seen, rule, self.given.observed, earlier)
         fixed = [c for c in moved if c.rule.cost in (Cost.REFUSED, Cost.REPLACE)]
         for change in fixed:
             text = f"{change.field} cannot change from {_short(change.observed)} to {_short(change.wanted)}"
@@ -199,7 +213,9 @@ class _Work:
         if fixed or not moved:
             return
         held = [c for c in moved if self.given.hold_count_drift and c.field == "count" and not c.from_git]
-        for group in (held, [c for c in moved if c not in held]):
+        apart = [[c for c in moved if c.field == name] for name in rule.apart]
+        rest = [c for c in moved if c not in held and c.field not in rule.apart]
+        for group in (held, rest, *apart):
             if group:
                 self.actions.append(self._update(resource, seen, group))
 

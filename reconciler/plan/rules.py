@@ -20,11 +20,13 @@ class Field:
 
     `default`: what an authored value goes back to when its author removes it (None: the field is taken away).
     `forget`: removing it from the document changes nothing, because no default can be known.
+    `shared`: others write entries beside ours. Compared is what we write; an entry goes only if we wrote it before.
     """
 
     cost: Cost = Cost.REFUSED
     default: Any = None
     forget: bool = False
+    shared: bool = False
     same: Callable[[Any, Any], bool] = equal
     way_out: str = ""
 
@@ -33,7 +35,8 @@ class Field:
 class Rule:
     """One resource type. `create` and `delete` are the costs of these verbs; `once` marks what is never repeated;
     `child_of` names the type that takes it away with itself. `stage` and `lane` (of `cluster` and `name`) are those of
-    things whose document nobody knows any more; a document may say another stage."""
+    things whose document nobody knows any more; a document may say another stage. `apart`: fields that the API changes
+    one at a time, in the order in which that is done; each is an action of its own, with its own cost and approval."""
 
     type: str
     stage: Stage
@@ -43,6 +46,7 @@ class Rule:
     delete: Cost = Cost.DELETE
     once: bool = False
     child_of: str | None = None
+    apart: tuple[str, ...] = ()
     way_out: str = "make a new one under another name, move over, then delete this one"
 
     def lane_of(self, cluster: str, name: str) -> str:

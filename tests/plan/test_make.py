@@ -121,7 +121,7 @@ def test_a_field_that_its_author_removed_goes_back_to_its_default() -> None:
 
 
 def test_removing_a_field_whose_default_nobody_knows_changes_nothing() -> None:
-    before = group(volume={"sizeGiB": 500})
+    before = group(lifecycle={"onCreate": "on_create.sh"})
     assert plan([group()], [seen(before)], [before]).empty
 
 
@@ -328,3 +328,79 @@ def test_a_patch_turns_what_was_seen_into_what_was_wanted(live: dict[str, Any], 
         done = jsonpatch.apply_patch({**live, **fixed}, list(action.patch))
         for name in action.fields:
             assert done.get(name) == desired.spec[name]
+
+
+def addon(**values: Any) -> Resource:
+    return replace(
+        group(), key="eks.Addon/prod/dns", type="eks.Addon", name="dns", spec={"values": values} if values else {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "live", "left", "reason"),
+    [
+        ({"a": 1}, {"a": 1}, {"a": 1, "hand": 2}, None, "what others wrote beside us is no difference"),
+        ({"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2}, {"a": 1}, "what we no longer write goes"),
+        ({}, {"a": 1}, {"a": 1}, {}, "all of it"),
+        ({}, {"a": 1}, {"a": 1, "hand": 2}, {"hand": 2}, "and nothing but it"),
+        ({"a": {"x": 1}}, {"a": {"x": 1, "y": 2}}, {"a": {"x": 1, "y": 2, "h": 3}}, {"a": {"x": 1, "h": 3}}, "below"),
+        ({}, {"a": {"x": 1}}, {"a": {"x": 1, "hand": 3}}, {"a": {"hand": 3}}, "in a block of ours"),
+        ({"a": 3}, {"a": 1}, {"a": 2, "hand": 2}, {"a": 3, "hand": 2}, "a change keeps what is beside it"),
+    ],
+)  # fmt: skip
+def test_of_a_shared_field_only_our_own_entries_go(
+    now: dict[str, Any], before: dict[str, Any], live: dict[str, Any], left: dict[str, Any] | None, reason: str
+) -> None:
+    """B09: the patch leads to what we write with theirs beside it, and names no removal of theirs."""
+    observed = seen(addon(), spec={"values": live})
+    made = plan([addon(**now)], [observed], [addon(**before)])
+    patched = jsonpatch.apply_patch(observed.spec, [dict(s) for a in made.actions for s in a.patch])
+    assert patched == {"values": live if left is None else left}, reason
+    assert made.empty == (left is None)
+
+
+def test_an_audience_that_git_no_longer_writes_goes_and_those_of_others_stay() -> None:
+    def provider(*audiences: str) -> Resource:
+        kind = "iam.OpenIDConnectProvider"
+        return replace(group(), key=f"{kind}/prod", type=kind, spec={"audiences": list(audiences)})
+
+    (action,) = plan([provider("a")], [seen(provider("b", "theirs", "a"))], [provider("a", "b")]).actions
+    assert action.patch == ({"op": "replace", "path": "/audiences", "value": ["theirs", "a"]},)
+    assert plan([provider("a")], [seen(provider("theirs", "a"))], [provider("a", "b")]).empty
+
+
+def test_what_eks_changes_one_at_a_time_is_one_action_each_in_order() -> None:
+    """E12: each with its own cost, so that an approval of one covers it whatever becomes of the others."""
+    wanted = {"version": "1.33", "logging": ["api"], "endpoint": {"public": False}, "tags": {"a": "b"}}
+    eks = replace(group(), key="eks.Cluster/prod", type="eks.Cluster", spec=wanted)
+    live: dict[str, Any] = {"version": "1.31", "logging": [], "endpoint": {"public": True, "private": True}, "tags": {}}
+    made = plan([eks], [seen(eks, spec=live)], [eks])
+    assert [(a.fields, a.cost) for a in made.actions] == [
+        (("tags",), Cost.IN_PLACE),
+        (("endpoint",), Cost.IN_PLACE),
+        (("logging",), Cost.IN_PLACE),
+        (("version",), Cost.ROLLING),
+    ]
+    later = plan([eks], [seen(eks, spec={**wanted, "version": "1.32"})], [eks])
+    assert [a.digest for a in later.actions] == [made.actions[-1].digest], "half way up it is the same action"
+
+
+def test_what_was_built_on_something_and_stays_holds_it_only_until_it_has_let_go() -> None:
+    """A subnet goes although its route table stays: once the table no longer names it."""
+    subnet = replace(group(), key="ec2.Subnet/prod/b", type="ec2.Subnet", name="b", spec={})
+
+    def table(*subnets: Any) -> Resource:
+        return replace(
+            group(), key="ec2.RouteTable/prod/a", type="ec2.RouteTable", spec={"subnets": list(subnets)}, after=()
+        )
+
+    before, after = table(Ref(subnet.key)), table()
+    made = plan([after], [seen(subnet), seen(before, spec={"subnets": ["id-b"]})], [subnet, before])
+    assert [(a.verb.value, a.type, a.needs) for a in made.actions] == [
+        ("update", "ec2.RouteTable", ()),
+        ("delete", "ec2.Subnet", ("ec2.RouteTable/prod/a",)),
+    ]
+    done = plan([after], [seen(subnet), seen(after)], [subnet, before])
+    assert [(a.verb.value, a.needs) for a in done.actions] == [("delete", ())]
+    blind = plan([after], [seen(subnet), seen(after, presence=Presence.UNKNOWN)], [subnet, before])
+    assert blind.actions[0].needs == ("ec2.RouteTable/prod/a",), "what cannot be seen may hold it still"

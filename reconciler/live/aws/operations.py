@@ -70,6 +70,7 @@ MUTATING: dict[str, frozenset[str]] = {
             "CreateOpenIDConnectProvider",
             "UpdateOpenIDConnectProviderThumbprint",
             "AddClientIDToOpenIDConnectProvider",
+            "RemoveClientIDFromOpenIDConnectProvider",
             "DeleteOpenIDConnectProvider",
             "CreateServiceLinkedRole",
             "TagRole",

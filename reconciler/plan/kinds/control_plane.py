@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconciler.plan.equality import same_members, subset
+from reconciler.plan.equality import same_members
 from reconciler.plan.rules import Field, Rule
 from schemas.plan import Cost
 from schemas.resource import Stage
@@ -24,7 +24,7 @@ RULES = (
         type="iam.OpenIDConnectProvider",
         stage=Stage.CONTROL_PLANE,
         lane="iam/oidc/{cluster}",
-        fields={"url": Field(), "audiences": Field(cost=Cost.IN_PLACE, default=[], same=same_members)},
+        fields={"url": Field(), "audiences": Field(cost=Cost.IN_PLACE, default=[], same=same_members, shared=True)},
     ),
     Rule(
         type="eks.Cluster",
@@ -32,15 +32,16 @@ RULES = (
         lane="eks/{cluster}",
         fields={
             "version": Field(cost=Cost.ROLLING, forget=True),
-            "endpoint": Field(cost=Cost.IN_PLACE, forget=True, same=subset),
+            "endpoint": Field(cost=Cost.IN_PLACE, forget=True, shared=True),
             "logging": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
             "authenticationMode": Field(cost=Cost.IN_PLACE, forget=True),
-            "tags": Field(cost=Cost.IN_PLACE, default={}),
+            "tags": Field(cost=Cost.IN_PLACE, default={}, shared=True),
             "role": Field(way_out=_NEW_CLUSTER),
             "subnets": Field(way_out=_NEW_CLUSTER, same=same_members),
             "securityGroups": Field(way_out=_NEW_CLUSTER, same=same_members),
         },
         way_out=_NEW_CLUSTER,
+        apart=("tags", "authenticationMode", "endpoint", "logging", "version"),
     ),
     Rule(
         type="eks.AccessEntry",
@@ -59,7 +60,7 @@ RULES = (
         fields={
             "version": Field(cost=Cost.ROLLING, forget=True),
             "role": Field(cost=Cost.ROLLING, default=None),
-            "values": Field(cost=Cost.ROLLING, default={}, same=subset),
+            "values": Field(cost=Cost.ROLLING, default={}, shared=True),
         },
     ),
     Rule(

@@ -8,6 +8,7 @@ from schemas.plan import Cost
 from schemas.resource import Stage
 
 _NEW_GROUP = "add a new group with the new value, move the work over, then delete this group"
+_PUT_BACK = f"put it back as it is, or {_NEW_GROUP}"
 _NEW_CLUSTER = "HyperPod cannot change this later: make a new cluster and move over"
 
 RULES = (
@@ -18,7 +19,7 @@ RULES = (
         fields={
             "eks": Field(way_out=_NEW_CLUSTER),
             "nodeRecovery": Field(cost=Cost.IN_PLACE, default="Automatic"),
-            "tags": Field(cost=Cost.IN_PLACE, default={}),
+            "tags": Field(cost=Cost.IN_PLACE, default={}, shared=True),
             "provisioning": Field(way_out=_NEW_CLUSTER),
             "subnets": Field(way_out=_NEW_CLUSTER, same=same_members),
             "securityGroups": Field(way_out=_NEW_CLUSTER, same=same_members),
@@ -37,14 +38,14 @@ RULES = (
             "securityGroups": Field(way_out=_NEW_GROUP, same=same_members),
             "executionRole": Field(way_out=_NEW_GROUP),
             "lifecycle": Field(cost=Cost.IN_PLACE, forget=True),
-            "threadsPerCore": Field(way_out=_NEW_GROUP, forget=True),
-            "volume": Field(cost=Cost.IN_PLACE, forget=True),
+            "threadsPerCore": Field(way_out=_PUT_BACK),
+            "volume": Field(cost=Cost.IN_PLACE, default=None),
             "deepHealthChecks": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
             "labels": Field(cost=Cost.IN_PLACE, default={}),
             "taints": Field(cost=Cost.IN_PLACE, default=[]),
             "capacity": Field(way_out=_NEW_GROUP),
             "trainingPlan": Field(cost=Cost.IN_PLACE, default=None),
-            "interface": Field(way_out=_NEW_GROUP, forget=True),
+            "interface": Field(way_out=_PUT_BACK),
         },
         child_of="hyperpod.Cluster",
         way_out=_NEW_GROUP,

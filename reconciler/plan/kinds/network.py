@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reconciler.plan.equality import same_members, subset
+from reconciler.plan.equality import same_members
 from reconciler.plan.rules import Field, Rule
 from schemas.plan import Cost
 from schemas.resource import Stage
@@ -31,7 +31,7 @@ RULES = (
         fields={
             "vpc": Field(way_out=_NEW_CLUSTER),
             "public": Field(cost=Cost.IN_PLACE, default=False),
-            "tags": Field(cost=Cost.IN_PLACE, default={}, same=subset),
+            "tags": Field(cost=Cost.IN_PLACE, default={}, shared=True),
         },
     ),
     Rule(type="ec2.Address", stage=Stage.NETWORK, lane="vpc/{cluster}"),

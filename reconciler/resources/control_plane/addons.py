@@ -101,6 +101,8 @@ class AddonHandler(SteppingHandler):
             "clientRequestToken": OP,
             **_settings({**kept, **{k: v for k, v in want.items() if v is not None}, "values": values}),
         }
+        if seen.spec.get("values") and not values:  # what is not said stays as it is
+            params["configurationValues"] = canonical(values)
         fields = ", ".join(sorted(action.fields or want))
         return Draft(steps=[step("eks", "UpdateAddon", **params)], say=f"Update add-on {seen.name}: {fields}")
 

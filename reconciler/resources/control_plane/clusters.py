@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from reconciler.live.errors import CallRejected, NotFound
 from reconciler.resources.base import TAG_OP, mark_of, written_tags
 from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import (
-    UPDATE_ORDER,
     cluster_attrs,
     cluster_health,
     cluster_spec,
@@ -98,22 +98,32 @@ class ClusterHandler(SteppingHandler):
             closes_on_reply=False,
         )
 
+    def drafts(self, world: World, actions: Sequence[Action]) -> Sequence[Draft | None]:
+        """EKS takes one kind of change at a time: the first goes, and its sentence names those that wait for it."""
+        made = list(super().drafts(world, actions))
+        updates = [n for n, action in enumerate(actions) if action.verb is Verb.UPDATE and made[n] is not None]
+        going = [n for n in updates if "tags" not in actions[n].fields]
+        for waits in going[1:]:
+            made[waits] = None
+        later = ", then " + ", ".join(name for n in going[1:] for name in actions[n].fields) if going[1:] else ""
+        return [replace(d, say=d.say + later) if d is not None and n in going else d for n, d in enumerate(made)]
+
     def update(self, world: World, action: Action, seen: Observed) -> Draft | None:
+        """One field: the plan makes each an action of its own."""
         if seen.detail.get("status") != "ACTIVE":
-            return None  # EKS takes one change at a time
+            return None
         want = resolved(world, {name: action.want.get(name) for name in fields_of(action)})
         if want is None:
             return None
-        if "tags" in want and want["tags"] != seen.spec.get("tags"):
+        if "tags" in want:
             return _retag(seen, as_map(want["tags"]))
-        due = [name for name in UPDATE_ORDER if name in want and want[name] != seen.spec.get(name)]
-        steps = [found for name in due if (found := _change(name, seen, want[name])) is not None]
-        if not steps:
+        (name,) = want
+        change = _change(name, seen, want[name])
+        if change is None:
             return None
-        later = f", then {', '.join(due[1:])}" if due[1:] else ""
         return Draft(
-            steps=steps[:1],
-            say=f"Update EKS cluster {seen.name}: {_said(due[0], steps[0], want)}{later}",
+            steps=[change],
+            say=f"Update EKS cluster {seen.name}: {_said(name, change, want)}",
             settle=SETTLE,
             deadline=UPDATE_DEADLINE,
             closes_on_reply=False,

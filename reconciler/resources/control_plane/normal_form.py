@@ -14,7 +14,6 @@ from schemas.values import JsonObject, JsonValue
 
 NO_REPLICAS = "InsufficientNumberOfReplicas"
 WAITING = "WaitingForNodes"
-UPDATE_ORDER = ("authenticationMode", "endpoint", "logging", "version")  # one kind of change per call
 
 
 def cluster_spec(cluster: Mapping[str, Any]) -> JsonObject:

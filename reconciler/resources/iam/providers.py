@@ -69,14 +69,14 @@ class ProviderHandler(SteppingHandler):
         return Draft(steps=[made], say=f"Create identity provider {action.name}", cls=EffectClass.NAME, settle=SETTLE)
 
     def update(self, world: World, action: Action, seen: Observed) -> Draft | None:
-        there = as_list(seen.spec.get("audiences"))
+        """New audiences come before old ones go. The patch says which go: those of others stay."""
+        there, provider = as_list(seen.spec.get("audiences")), {"OpenIDConnectProviderArn": seen.attrs["arn"]}
         missing = [each for each in as_list(action.want.get("audiences")) if each not in there]
-        steps = [
-            adding(
-                "iam", "AddClientIDToOpenIDConnectProvider", OpenIDConnectProviderArn=seen.attrs["arn"], ClientID=each
-            )
-            for each in missing
-        ]
+        added = [adding("iam", "AddClientIDToOpenIDConnectProvider", ClientID=each, **provider) for each in missing]
+        told = next((line["value"] for line in action.patch if line["path"] == "/audiences"), there)
+        stale = [each for each in there if each not in as_list(told)]
+        gone = [removing("iam", "RemoveClientIDFromOpenIDConnectProvider", ClientID=each, **provider) for each in stale]
+        steps = [*added, *gone]
         return Draft(steps=steps, say=f"Update identity provider {action.name}: audiences")
 
     def delete(self, world: World, action: Action, seen: Observed) -> Draft | None:
