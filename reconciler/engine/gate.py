@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reconciler.engine.doubt import doubt, is_held
 from reconciler.engine.planning import FORGOTTEN
 from reconciler.engine.scope import Scope
 from reconciler.journal.fold import JOURNAL
 from reconciler.plan import once
 from reconciler.plan.gates import Fleet, GateInput, decide, spent
+from schemas.journal import Hold
+from schemas.plan import Action
 
 WHOLE = "*"  # the key of a hold that concerns the cluster as a whole
 
@@ -45,6 +49,7 @@ def record_holds(scope: Scope) -> None:
     if plan is None:
         return
     now: dict[str, tuple[str, str, str]] = {}
+    known = scope.status.holds
     why = doubt(scope)
     if why is not None:
         _forget_operations(scope)
@@ -54,8 +59,8 @@ def record_holds(scope: Scope) -> None:
     for action in plan.actions:
         held = scope.held.get(action.digest)
         if held is not None and held.reason != "Suspended":
-            now[action.key] = (action.digest, held.reason, f"{held.message}. Way out: {held.way}")
-    known = scope.status.holds
+            at = _place(action, now, known)
+            now[at] = (action.digest, held.reason, f"{held.message}. Way out: {held.way}")
     for key, (digest, reason, message) in now.items():
         before = known.get(key)
         if before is None or before.state != "held" or (before.action, before.reason) != (digest, reason):
@@ -80,3 +85,11 @@ def _forget_operations(scope: Scope) -> None:
             said = f"whether {key} had its turn before the journal lost lines cannot be told"
             way = "order retry, or remove it"
             scope.write("run", said, key=operation.done_id(key), state=FORGOTTEN, detail=way)
+
+
+def _place(action: Action, taken: Mapping[str, object], known: Mapping[str, Hold]) -> str:
+    """Under what a hold stands: the action's key. Where several actions on one thing are held, each has its own place,
+    and keeps it."""
+    before = [key for key, hold in known.items() if hold.state == "held" and hold.action == action.digest]
+    places = (*before, action.key, f"{action.key}:{'+'.join(action.fields)}")
+    return next((place for place in places if place not in taken), places[-1])

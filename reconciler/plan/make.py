@@ -121,8 +121,9 @@ class _Work:
         return any(a.verb is Verb.DELETE and a.type == parent for a in self.actions)
 
     def _dependents(self, seen: Observed) -> tuple[str, ...]:
-        """Live things that were built on this one: they go first, or let go of it first. Its children go with
-        it; what was done to it once is nothing that stands. Where no document tells what was built on what, all of later stages goes first."""
+        """Live things that were built on this one: they go first, or let go of it first. Its children go with it; what
+        was done to it once is nothing that stands. Where no document tells what was built on what, all of later stages
+        goes first."""
         if seen.key not in self.given.previous:
             later = (other for other in self.given.observed.values() if self._is_built_later(other, seen))
             return tuple(sorted(other.key for other in later))
