@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from reconciler.resources.hyperpod import write_form
+import botocore.session
 
 VPC = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
 ROLE = "arn:aws:iam::111122223333:role/prod-nodes"
@@ -28,17 +29,37 @@ SPEC: dict[str, Any] = {
 }
 
 
+# How the service's model calls in its answers what a request asks for.
+SHOWN_AS = {
+    "InstanceCount": "TargetCount",
+    "MinInstanceCount": "MinCount",
+    "ImageId": "DesiredImageId",
+    "ImageReleaseVersion": "DesiredImageReleaseVersion",
+}
+
+
+@functools.cache
+def model() -> Any:
+    """The service model of SageMaker as botocore has it."""
+    loader: Any = botocore.session
+    return loader.get_session().get_service_model("sagemaker")
+
+
+@functools.cache
+def shown_members() -> frozenset[str]:
+    return frozenset(model().shape_for("ClusterInstanceGroupDetails").members)
+
+
 def described(request: dict[str, Any], *, current: int = 0) -> dict[str, Any]:
     """What DescribeCluster shows of a group asked for by `request`: the read form, as the service's model has it."""
-    shown = {k: v for k, v in request.items() if k in write_form.SAME}
-    shown |= {"TargetCount": request["InstanceCount"], "CurrentCount": current, "Status": "InService"}
+    named = {SHOWN_AS.get(name, name): value for name, value in request.items()}
+    shown = {name: value for name, value in named.items() if name in shown_members() or name.startswith("X")}
+    shown |= {"CurrentCount": current, "Status": "InService"}
     shown |= {"TrainingPlanStatus": "Active"} if "TrainingPlanArn" in request else {}
-    if "MinInstanceCount" in request:
-        shown["MinCount"] = request["MinInstanceCount"]
     if "ImageId" in request:
-        shown |= {"DesiredImageId": request["ImageId"], "CurrentImageId": "ami-0123456789abcdef0"}
+        shown["CurrentImageId"] = "ami-0123456789abcdef0"
     if "ImageReleaseVersion" in request:
-        shown |= {"DesiredImageReleaseVersion": request["ImageReleaseVersion"], "CurrentImageReleaseVersion": "1.0.0"}
+        shown["CurrentImageReleaseVersion"] = "1.0.0"
     if "InstanceRequirements" in request:
         types = request["InstanceRequirements"]["InstanceTypes"]
         shown["InstanceRequirements"] = {"CurrentInstanceTypes": types[:1], "DesiredInstanceTypes": types}

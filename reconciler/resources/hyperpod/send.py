@@ -8,7 +8,7 @@ convergent: counts are absolute.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from reconciler.live.errors import CallRejected, NotFound
@@ -132,30 +132,35 @@ def _delete_groups(world: World, params: JsonObject, op: str) -> Reply:
 
 
 def _respec(world: World, params: JsonObject, op: str) -> Reply:
-    live = _present(world, params["name"])
-    groups: dict[str, JsonObject] = {str(g["InstanceGroupName"]): g for g in live.get("InstanceGroups") or ()}
-    bodies: dict[str, JsonObject] = {
-        name: group_body(name, group, groups.get(name), params["move"]) for name, group in params["groups"].items()
-    }
+    name, bodies = str(params["name"]), _bodies(world, params, params["groups"])
     try:
-        _update(world, op, list(bodies.values()), ClusterName=params["name"], InstanceGroups=list(bodies.values()))
+        _update(world, op, list(bodies.values()), ClusterName=name, InstanceGroups=list(bodies.values()))
     except CallRejected as error:
         if error.code != "ValidationException" or len(bodies) == 1:
             raise
-        return _one_by_one(world, params["name"], bodies, op)
+        return _one_by_one(world, params, op)
     return Reply()
 
 
-def _one_by_one(world: World, name: str, bodies: Mapping[str, JsonObject], op: str) -> Reply:
+def _bodies(world: World, params: JsonObject, names: Iterable[str]) -> dict[str, JsonObject]:
+    """Bodies on the groups as they are at this moment."""
+    live = _present(world, params["name"])
+    groups: dict[str, JsonObject] = {str(g["InstanceGroupName"]): g for g in live.get("InstanceGroups") or ()}
+    return {name: group_body(name, params["groups"][name], groups.get(name), params["move"]) for name in names}
+
+
+def _one_by_one(world: World, params: JsonObject, op: str) -> Reply:
+    """Looked at anew before each: the calls before it took their time, and counts move."""
     failures: dict[str, tuple[str, str]] = {}
-    for group, body in bodies.items():
+    for group in params["groups"]:
+        body = _bodies(world, params, [group])[group]
         try:
-            _update(world, op, [body], ClusterName=name, InstanceGroups=[body])
+            _update(world, op, [body], ClusterName=params["name"], InstanceGroups=[body])
         except CallRejected as error:
             failures[group] = (error.reason, f"{group}: {error.message}")
-    if len(failures) == len(bodies):
+    if len(failures) == len(params["groups"]):
         reason, message = next(iter(failures.values()))
-        raise StopUntilChange(f"all {len(bodies)} groups were rejected; {message}", reason=reason)
+        raise StopUntilChange(f"all {len(failures)} groups were rejected; {message}", reason=reason)
     return Reply(ref={"failed": sorted(failures)} if failures else {}, failures=failures)
 
 

@@ -16,55 +16,41 @@ from typing import Any, cast
 from schemas.errors import StopUntilChange
 from schemas.values import JsonObject
 
-# The same in both forms. An empty object may mean something (`Spot: {}`), so it is kept.
-SAME = (
-    "InstanceGroupName",
-    "InstanceType",
-    "LifeCycleConfig",
-    "ExecutionRole",
-    "ThreadsPerCore",
-    "InstanceStorageConfigs",
-    "OnStartDeepHealthChecks",
-    "TrainingPlanArn",
-    "OverrideVpcConfig",
-    "ScheduledUpdateConfig",
-    "CapacityRequirements",
-    "NetworkInterface",
-    "SlurmConfig",
+# What DescribeCluster shows and no request takes. Everything else goes back as it came, whatever it is: a member that
+# we have no word for must not be lost by a change of another one.
+READ_ONLY = frozenset(
+    {
+        "Status",
+        "InstanceTypeDetails",
+        "TrainingPlanStatus",
+        "ImageVersionStatus",
+        "SoftwareUpdateStatus",
+        "ActiveSoftwareUpdateConfig",
+        "ActiveOperations",
+        "TargetStateCount",
+    }
 )
-RENAMED = {
-    "TargetCount": "InstanceCount",
-    "MinCount": "MinInstanceCount",
-    "DesiredImageId": "ImageId",
-    "DesiredImageReleaseVersion": "ImageReleaseVersion",
-}
-PATCH_SAME = ("PatchingStrategy", "DeploymentConfig", "IdleWaitWindowInSeconds", "DrainPolicy")
+RENAMED = {"TargetCount": "InstanceCount", "MinCount": "MinInstanceCount"}
+PAIRED = ("InstanceRequirements", "KubernetesConfig", "AutoPatchConfig")  # hold Current… and Desired… themselves
+_CURRENT, _DESIRED = "Current", "Desired"
 
 
 def write_form(live: Mapping[str, Any]) -> JsonObject:
-    """W(o): the group as UpdateCluster would take it, changing nothing. Read-only members are dropped."""
-    body: JsonObject = {name: live[name] for name in SAME if name in live}
-    body.update({ours: live[theirs] for theirs, ours in RENAMED.items() if theirs in live})
+    """W(o): the group as UpdateCluster would take it, changing nothing. An empty object may mean something
+    (`Spot: {}`), so it is kept."""
+    body = _desired({name: value for name, value in live.items() if name not in READ_ONLY})
     body.setdefault("InstanceCount", live.get("CurrentCount", 0))
+    for name in PAIRED:
+        if name in body and not body[name]:
+            del body[name]  # only what is, nothing that is wanted
     if not body.get("OnStartDeepHealthChecks", True):
         del body["OnStartDeepHealthChecks"]  # the write form takes no empty list
-    types: list[str] = member(live, "InstanceRequirements").get("DesiredInstanceTypes") or []
-    if types:
-        body["InstanceRequirements"] = {"InstanceTypes": types}
+    if member(body, "InstanceRequirements").get("InstanceTypes"):
         body.pop("InstanceType", None)  # one or the other
-    kubernetes = member(live, "KubernetesConfig")
-    config = {
-        ours: kubernetes[theirs]
-        for theirs, ours in (("DesiredLabels", "Labels"), ("DesiredTaints", "Taints"))
-        if theirs in kubernetes
-    }
-    if config:
-        body["KubernetesConfig"] = config
-    patching = member(live, "AutoPatchConfig")
-    if patching.get("PatchingStrategy"):
-        body["AutoPatchConfig"] = {name: patching[name] for name in PATCH_SAME if name in patching}
-        if "DesiredPatchSchedule" in patching:
-            body["AutoPatchConfig"]["PatchSchedule"] = patching["DesiredPatchSchedule"]
+    else:
+        body.pop("InstanceRequirements", None)
+    if not member(body, "AutoPatchConfig").get("PatchingStrategy"):
+        body.pop("AutoPatchConfig", None)
     return body
 
 
@@ -157,6 +143,17 @@ def member(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
     """An object inside an answer; empty if it is not there."""
     value = owner.get(name)
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _desired(shown: Mapping[str, Any]) -> JsonObject:
+    """Of `CurrentX` and `DesiredX` the wish, as `X`; what has no such pair as it is."""
+    found: JsonObject = {}
+    for name, value in shown.items():
+        if name.startswith(_CURRENT):
+            continue
+        ours = RENAMED.get(name, name.removeprefix(_DESIRED))
+        found[ours] = _desired(value) if name in PAIRED else value
+    return found
 
 
 def _bounded(body: JsonObject) -> JsonObject:
