@@ -91,5 +91,5 @@ def _place(action: Action, taken: Mapping[str, object], known: Mapping[str, Hold
     """Under what a hold stands: the action's key. Where several actions on one thing are held, each has its own place,
     and keeps it."""
     before = [key for key, hold in known.items() if hold.state == "held" and hold.action == action.digest]
-    places = (*before, action.key, f"{action.key}:{'+'.join(action.fields)}")
+    places = (*before, action.key, f"{action.key}/{'+'.join(action.fields)}")
     return next((place for place in places if place not in taken), places[-1])

@@ -89,14 +89,14 @@ def test_several_held_actions_on_one_thing_are_each_told_and_approved(rig: Rig) 
     rig.commit_paths({"clusters/policy.yaml": policy, "clusters/prod/cluster.yaml": cluster_yaml(extra=extra)})
     assert rig.settle().condition is Condition.STALLED, rig.story()
     held = {key: hold.action for key, hold in rig.status().holds.items() if hold.state == "held"}
-    assert set(held) == {"eks.Cluster/prod", "eks.Cluster/prod:logging"}
+    assert set(held) == {"eks.Cluster/prod", "eks.Cluster/prod/logging"}
     (eks,) = rig.cloud.of("eks.Cluster")
     before = list(eks.spec["logging"])
     assert before != ["api"]
     rig.order("approve", held["eks.Cluster/prod"])
     assert rig.settle().condition is Condition.STALLED, rig.story()
     assert (eks.spec["endpoint"]["private"], eks.spec["logging"]) == (False, before)
-    assert {k for k, h in rig.status().holds.items() if h.state == "held"} == {"eks.Cluster/prod:logging"}
-    rig.order("approve", "eks.Cluster/prod:logging")
+    assert {k for k, h in rig.status().holds.items() if h.state == "held"} == {"eks.Cluster/prod/logging"}
+    rig.order("approve", "eks.Cluster/prod/logging")
     assert rig.settle().condition is Condition.READY, rig.story()
     assert eks.spec["logging"] == ["api"]
