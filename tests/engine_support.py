@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +19,11 @@ import pytest
 
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.config_repo.setup import init_repository
+from reconciler.engine.kubes import Kubes
 from reconciler.engine.preflight import Preflight
 from reconciler.engine.tick import Engine, Result
 from reconciler.live.aws.accounts import AwsAccounts
+from reconciler.live.aws.sessions import Patience
 from reconciler.live.clock import Clock
 from reconciler.resources.registry import handlers
 from reconciler.sandbox.chart import make_chart_repository
@@ -138,6 +140,8 @@ class Site:
     chart: tuple[str, str]
     cluster: str = "prod"
     location: str = ""
+    patience: Patience | None = None
+    pause: Callable[[float], None] = time.sleep  # between the tries of a read of Kubernetes
     clock: Clock = field(init=False)
     _engine: Engine | None = None
 
@@ -150,7 +154,7 @@ class Site:
             repo = ConfigRepo.open(self.location or str(self.path), state_dir=self.state, writer="test")
             self._engine = Engine(
                 repo=repo,
-                accounts=AwsAccounts(),
+                accounts=AwsAccounts(patience=self.patience),
                 handlers=handlers(),
                 clock=self.clock,
                 pool=ThreadPoolExecutor(8),
@@ -158,6 +162,7 @@ class Site:
                 writer="test",
                 preflight=Preflight(),
             )
+            self._engine.kubes = Kubes(self._engine.accounts, pause=self.pause)
         return self._engine
 
     @property

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import base64
 import threading
+import time
+from collections.abc import Callable
 
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import EksTokens
 from reconciler.resources.handler import World
 from schemas.errors import Refused
+from schemas.resource import Presence
 
 
 class Kubes:
     """One connection per endpoint and authority; a cluster made again under its name gets a new one."""
 
-    def __init__(self, accounts: AwsAccounts) -> None:
+    def __init__(self, accounts: AwsAccounts, *, pause: Callable[[float], None] = time.sleep) -> None:
+        """`pause` waits between the tries of a read."""
         self._accounts = accounts
+        self._pause = pause
         self._lock = threading.Lock()
         self._open: dict[tuple[str, str], KubeCluster] = {}
 
     def of(self, world: World) -> KubeCluster:
         """Raises Refused while there is no control plane to talk to."""
         key = f"eks.Cluster/{world.cluster}"
+        seen = world.observed.get(key)
+        if seen is not None and seen.presence is Presence.UNKNOWN:
+            raise Refused(f"{key} cannot be seen: {seen.message}", reason=seen.reason)
         endpoint, ca = world.attr(key, "endpoint"), world.attr(key, "ca")
         if not endpoint or not ca:
             raise Refused(f"{key} has no endpoint yet", reason="NoControlPlane")
@@ -31,7 +39,9 @@ class Kubes:
             found = self._open.get((endpoint, ca))
             if found is None:
                 pem = base64.b64decode(ca).decode("ascii")
-                found = self._open[endpoint, ca] = KubeCluster(endpoint, pem, EksTokens(world.aws, name))
+                found = self._open[endpoint, ca] = KubeCluster(
+                    endpoint, pem, EksTokens(world.aws, name), pause=self._pause
+                )
             return found
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ class Control:
             ("GET", "/effects"): lambda order: cloud.log.summary(cloud.marked()),
             ("POST", "/faults"): self._fault,
             ("DELETE", "/faults"): lambda order: cloud.faults.clear(),
+            ("POST", "/pages"): self._pages,
             ("GET", "/capacity"): lambda order: cloud.world.capacity.shown(),
             ("POST", "/capacity"): self._capacity,
             ("POST", "/quota"): self._quota,
@@ -53,6 +54,11 @@ class Control:
 
     def _fault(self, order: Json) -> None:
         self._cloud.faults.add(order)
+
+    def _pages(self, order: Json) -> None:
+        """`{most}`: no page of a listing is longer, whatever is asked for; null = as before."""
+        most = order.get("most")
+        self._cloud.faults.page = None if most is None else int(most)
 
     def _capacity(self, order: Json) -> None:
         count = order.get("count")

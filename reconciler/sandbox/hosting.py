@@ -5,10 +5,12 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.sandbox.aws.calls import Effect, Json
 from reconciler.sandbox.aws.cloud import Cloud
+from reconciler.sandbox.aws.fault_answers import SKEW
 from reconciler.sandbox.aws.faults import Faults
 from reconciler.sandbox.aws.kubernetes_seam import Authenticate as AwsAuthenticate
 from reconciler.sandbox.aws.kubernetes_seam import KubernetesCluster
@@ -22,7 +24,7 @@ from reconciler.sandbox.kubernetes.apiserver import ApiServer, WriteOptions
 from reconciler.sandbox.kubernetes.errors import ApiError
 from reconciler.sandbox.kubernetes.kinds import Kind
 from reconciler.sandbox.kubernetes.objects import clone, items
-from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, Fault, RequestRecord
+from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, MIDDLE, Fault, RequestRecord
 from reconciler.sandbox.kubernetes.server import ApiServers, Endpoint
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
 from reconciler.sandbox.kubernetes.store import Store
@@ -32,10 +34,14 @@ _OPTIONS = WriteOptions(manager="eks")
 _STOP_SECONDS = 10.0
 _READS = ("get", "list", "watch")
 _ANSWERS = {
-    "throttle": (429, "TooManyRequests"),
-    "error500": (500, "InternalError"),
-    "access_denied": (403, "Forbidden"),
-    "expired_token": (401, "Unauthorized"),
+    "throttle": (429, "TooManyRequests", "Too many requests, please try again later."),
+    "error500": (500, "InternalError", "an injected failure"),
+    "access_denied": (403, "Forbidden", "the user is not allowed to do this"),
+    "expired_token": (401, "Unauthorized", "Unauthorized"),
+    "skewed": (401, "Unauthorized", "Unauthorized"),
+    "conflict": (409, "Conflict", "the object has been modified; please apply your changes to the latest version"),
+    "quota": (403, "Forbidden", "exceeded quota: objects, requested: count=1, used: count=9, limited: count=9"),
+    "invalid": (422, "Invalid", "a value is not valid"),
 }
 
 
@@ -55,6 +61,7 @@ class Host:
             authorize=authorize,
             on_request=self._record,
             before_request=self._fault,
+            page=faults.limited,
             clock=clock,
         )
 
@@ -116,14 +123,18 @@ class Host:
         if told is None:
             return None
         if told.kind in _ANSWERS:
-            status, reason = _ANSWERS[told.kind]
-            return Fault(status=status, reason=reason, retry_after=1 if status == 429 else None)
+            status, reason, said = _ANSWERS[told.kind]
+            after = 1 if status == 429 else None
+            date = datetime.now(UTC) + SKEW if told.kind == "skewed" else None
+            return Fault(status=status, reason=reason, message=said, retry_after=after, date=date)
         if told.kind == "slow":
             return Fault(delay=told.seconds)
         if told.kind == "timeout":
             return Fault(delay=told.seconds, drop=BEFORE)
         if told.kind == "kill_before":
             return Fault(drop=BEFORE, then=told.kill)
+        if told.kind == "cut":
+            return Fault(drop=MIDDLE)
         return Fault(drop=AFTER, then=told.kill if told.kind == "kill_after" else None)
 
 

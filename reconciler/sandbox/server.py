@@ -10,7 +10,7 @@ import socket
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
-from reconciler.sandbox.aws.cloud import Cloud, Dropped
+from reconciler.sandbox.aws.cloud import Cloud, Cut, Dropped
 from reconciler.sandbox.aws.errors import Reply
 from reconciler.sandbox.aws.wire import Request
 from reconciler.sandbox.control import CONTROL, Control
@@ -56,17 +56,23 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(method=self.command, path=path, query=query, headers=headers, body=self._body(headers))
         try:
             if path.startswith(CONTROL):
-                reply: Reply | Dropped = self.server.control.answer(request)
+                reply: Reply | Cut | Dropped = self.server.control.answer(request)
             else:
                 reply = self.server.cloud.answer(request)
         except Exception:
             log.exception("the sandbox failed on %s %s", self.command, path)
             reply = Reply(status=500, body=b"the sandbox itself failed; see its log")
         if isinstance(reply, Dropped):
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        self._send(reply)
+            self._hang_up()
+        elif isinstance(reply, Cut):
+            self._send(reply.reply, len(reply.reply.body) // 2)
+            self._hang_up()
+        else:
+            self._send(reply)
+
+    def _hang_up(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = do_PATCH = _handle
 
@@ -84,15 +90,15 @@ class _Handler(BaseHTTPRequestHandler):
             pass  # trailers
         return found
 
-    def _send(self, reply: Reply) -> None:
+    def _send(self, reply: Reply, length_sent: int | None = None) -> None:
         self.send_response_only(reply.status)
         length = reply.headers.get("content-length") if self.command == "HEAD" else None
         for name, value in reply.headers.items():
             if name not in ("content-length", "connection", "transfer-encoding", "server", "date"):
                 self.send_header(name, value)
-        self.send_header("Date", self.date_time_string())
+        self.send_header("Date", reply.headers.get("date") or self.date_time_string())
         self.send_header("Content-Length", length or str(len(reply.body)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(reply.body)
+            self.wfile.write(reply.body[:length_sent])
         self.wfile.flush()

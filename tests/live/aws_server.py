@@ -41,6 +41,8 @@ class Answer:
     message: str = "told so by the test"
     headers: dict[str, str] = field(default_factory=dict[str, str])
     fate: Literal["answer", "reset", "hang"] = "answer"
+    keep: float = 1.0  # the part of the body that arrives before the connection is cut
+    announced: bool = True  # whether its length is told
 
 
 OK = Answer(json={})
@@ -158,10 +160,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("x-amzn-ErrorType", answer.code)
         for name, value in answer.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
+        if answer.announced:
+            self.send_header("Content-Length", str(len(content)))
+        self.close_connection |= answer.keep < 1.0 or not answer.announced
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content)
+            self.wfile.write(content[: int(len(content) * answer.keep)])
 
     def send_response(self, code: int, message: str | None = None) -> None:
         self.send_response_only(code, message)  # no Date of its own: a test may want another

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import botocore.session
@@ -185,6 +186,31 @@ def test_a_throttled_page_is_an_error_and_never_a_short_list(session: AwsSession
         session.pages("sagemaker", "ListClusterNodes", "ClusterNodeSummaries", ClusterName="prod")
     assert caught.value.reason == "Throttled"
     assert len(aws.calls()) == 2 + READ_ATTEMPTS
+
+
+@pytest.mark.parametrize("announced", [True, False])
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
+def test_a_page_cut_in_the_middle_is_an_error_and_never_an_empty_list(
+    session: AwsSession, aws: FakeAws, keep: float, announced: bool
+) -> None:
+    """botocore reads a JSON answer that was cut off as an empty one. Rule 1: a read error never deletes."""
+    first = _pages_of_nodes(250)
+    aws.script = lambda seen: replace(first(seen), keep=keep if b'"100"' in seen.body else 1.0, announced=announced)
+    with pytest.raises(ReplyLost):
+        session.pages("sagemaker", "ListClusterNodes", "ClusterNodeSummaries", ClusterName="prod")
+
+
+def test_a_page_of_a_proxy_is_no_answer(session: AwsSession, aws: FakeAws) -> None:
+    aws.script = lambda _: Answer(raw=b"<html>Please log in</html>")
+    with pytest.raises(ReplyLost):
+        session.read("sagemaker", "ListClusterNodes", ClusterName="prod")
+
+
+def test_a_change_whose_answer_was_cut_is_a_lost_reply(session: AwsSession, aws: FakeAws) -> None:
+    aws.script = lambda _: Answer(json={"ClusterArn": "arn"}, keep=0.5)
+    with pytest.raises(ReplyLost):
+        session.mutate("sagemaker", "UpdateCluster", op="01J", ClusterName="prod")
+    assert len(aws.calls()) == 1
 
 
 def test_a_token_that_comes_back_is_an_error(session: AwsSession, aws: FakeAws) -> None:

@@ -86,6 +86,13 @@ def test_states(status: str, stale: bool, expected: tuple[Health, bool, str]) ->
         ("Error: Kubernetes cluster unreachable: Get https://x: dial tcp", Refused, "NotConnected"),
         ("Error: query: failed to query with labels: Unauthorized", Refused, "ExpiredToken"),
         ("Error: INSTALLATION FAILED: context deadline exceeded", LostReply, "HelmLost"),
+        ('Error: UPGRADE FAILED: Patch "https://x/apis": EOF', LostReply, "HelmLost"),
+        (
+            "Error: UPGRADE FAILED: conflict occurred while applying object: the object has been modified; please apply"
+            " your changes to the latest version",
+            Refused,
+            "Conflict",
+        ),
         ("Error: secrets is forbidden: User x cannot list", StopUntilChange, "AccessDenied"),
         ("WARNING: x\nError: INSTALLATION FAILED: parse error at (a.yaml:3)", StopUntilChange, "HelmFailed"),
     ],

@@ -9,10 +9,18 @@ import sys
 import time
 import urllib.error
 from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError, ConnectionClosedError, ConnectionError, ReadTimeoutError
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    ConnectionError,
+    ReadTimeoutError,
+)
+from botocore.parsers import ResponseParserError
 
 from reconciler.sandbox.embedded import Sandbox, code_of, status_of
 
@@ -67,6 +75,12 @@ def test_a_second_object_with_one_mark_is_a_duplicate(sandbox: Sandbox) -> None:
         pytest.param("error500", "eks", "ListClusters", "InternalFailure", id="5xx"),
         pytest.param("access_denied", "eks", "ListClusters", "AccessDeniedException", id="denied"),
         pytest.param("expired_token", "iam", "ListRoles", "ExpiredToken", id="E03: expired"),
+        pytest.param("conflict", "eks", "ListClusters", "ResourceInUseException", id="E10: busy"),
+        pytest.param("quota", "sagemaker", "ListClusters", "ResourceLimitExceeded", id="quota"),
+        pytest.param("invalid", "ec2", "DescribeVpcs", "InvalidParameterValue", id="not valid"),
+        pytest.param("conflict", "eks", "ListClusters", "ResourceInUseException", id="E10: busy"),
+        pytest.param("quota", "sagemaker", "ListClusters", "ResourceLimitExceeded", id="quota"),
+        pytest.param("invalid", "ec2", "DescribeVpcs", "InvalidParameterValue", id="not valid"),
     ],
 )
 def test_errors_on_order(sandbox: Sandbox, fault: str, service: str, operation: str, expected: str) -> None:
@@ -161,3 +175,34 @@ def test_nobody_else_is_killed(sandbox: Sandbox, pid: int) -> None:
         sandbox.post("/faults", {"match": {}, "fault": "kill_after", "pid": pid})
     assert refused.value.code == 400
     refused.value.close()
+
+
+def test_a_page_is_as_short_as_it_is_told_to_be(sandbox: Sandbox) -> None:
+    """A service may give less than it was asked for; whoever reads on has everything all the same."""
+    quotas = sandbox.client("service-quotas")
+    whole = [q["QuotaName"] for q in quotas.list_service_quotas(ServiceCode="sagemaker", MaxResults=100)["Quotas"]]
+    sandbox.post("/pages", {"most": 2})
+    try:
+        assert len(quotas.list_service_quotas(ServiceCode="sagemaker", MaxResults=100)["Quotas"]) == 2
+        pages = list(quotas.get_paginator("list_service_quotas").paginate(ServiceCode="sagemaker"))
+    finally:
+        sandbox.post("/pages", {"most": None})
+    assert [q["QuotaName"] for page in pages for q in page["Quotas"]][: len(whole)] == whole
+
+
+def test_an_answer_is_cut_in_the_middle(sandbox: Sandbox) -> None:
+    sandbox.post("/faults", {"match": {"service": "iam", "operation": "ListRoles"}, "fault": "cut"})
+    iam = sandbox.client("iam")
+    with pytest.raises((ConnectionError, ResponseParserError)):
+        iam.list_roles()
+    iam.list_roles()
+
+
+def test_a_clock_that_is_off_is_seen_in_the_date(sandbox: Sandbox) -> None:
+    """E09."""
+    sandbox.post("/faults", {"match": {"service": "eks", "operation": "ListClusters"}, "fault": "skewed"})
+    with pytest.raises(ClientError) as told:
+        sandbox.client("eks").list_clusters()
+    said = parsedate_to_datetime(told.value.response["ResponseMetadata"]["HTTPHeaders"]["date"])
+    assert code(told) == "InvalidSignatureException"
+    assert abs((said - datetime.now(UTC)).total_seconds() - 1200) < 60

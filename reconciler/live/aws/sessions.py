@@ -17,7 +17,7 @@ from typing import Any
 from botocore.config import Config
 from botocore.signers import RequestSigner
 
-from reconciler.live.aws import operations
+from reconciler.live.aws import operations, wholeness
 from reconciler.live.aws.errors import SentTwice, not_sent, translate
 from reconciler.live.aws.plain import plain, plain_answer
 from reconciler.live.errors import CallRefused, CallRejected
@@ -35,11 +35,13 @@ _OP = re.compile(r"[A-Za-z0-9\-]{1,64}")
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """Real seconds to wait for a connection, for the answer to a read, for the answer to a change."""
+    """Real seconds to wait for a connection, for the answer to a read, for the answer to a change; how often a read
+    is tried before it has failed."""
 
     connect: float = 5
     read: float = 20
     mutate: float = 60
+    attempts: int = READ_ATTEMPTS
 
 
 @dataclass
@@ -244,6 +246,7 @@ class AwsSession:
             if client is None:
                 config = call_config(self._patience, mutating=mutating)
                 client = self._live_session().create_client(service, region_name=self.region, config=config)
+                client.meta.events.register(wholeness.BEFORE_PARSING, wholeness.check)
                 if mutating:
                     client.meta.events.register("before-send", _leave_once)
                 self._clients[service, mutating] = client
@@ -253,7 +256,7 @@ class AwsSession:
 def call_config(patience: Patience, *, mutating: bool) -> Any:
     """How a client behaves: the one difference that matters is how often it may send."""
     return Config(
-        retries={"mode": "standard", "total_max_attempts": 1 if mutating else READ_ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": 1 if mutating else patience.attempts},
         connect_timeout=patience.connect,
         read_timeout=patience.mutate if mutating else patience.read,
         max_pool_connections=POOL_SIZE,

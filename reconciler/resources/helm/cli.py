@@ -31,8 +31,20 @@ _LATER: tuple[tuple[str, str], ...] = (
     ("unauthorized", "ExpiredToken"),
     ("must be logged in", "ExpiredToken"),
     ("too many requests", "Throttled"),
+    ("the object has been modified", "Conflict"),
 )
-_LOST = ("timed out", "deadline exceeded", "connection reset", "unexpected eof", "internal error occurred")
+_LOST = (
+    "timed out",
+    "timeout",
+    "deadline exceeded",
+    "connection reset",
+    "connection lost",
+    "broken pipe",
+    "eof",
+    "internal error occurred",
+    "unable to return a response in time",
+    "unable to handle the request",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,6 +38,8 @@ class Call:
     region: str
     principal: str  # ARN of the caller
     user_agent: str = ""
+    partial: bool = False  # its first item shall fail
+    fails: bool = False  # what it begins shall fail later
     effects: list[Effect] = field(default_factory=list[Effect])
     request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
 

@@ -26,7 +26,8 @@ from reconciler.sandbox.aws.eks.pod_identity import PodIdentity
 from reconciler.sandbox.aws.eks.tags import Tags as EksTags
 from reconciler.sandbox.aws.eks.tags import tagged
 from reconciler.sandbox.aws.errors import AwsError, Reply, not_supported
-from reconciler.sandbox.aws.faults import Fault, Faults, error_of
+from reconciler.sandbox.aws.fault_answers import error_of
+from reconciler.sandbox.aws.faults import Fault, Faults
 from reconciler.sandbox.aws.hyperpod.clusters import Clusters as HyperPodClusters
 from reconciler.sandbox.aws.hyperpod.nodes import Nodes
 from reconciler.sandbox.aws.hyperpod.provisioning import Provisioning
@@ -51,6 +52,13 @@ _MODELS = {"servicequotas": "service-quotas"}
 @dataclass(frozen=True)
 class Dropped:
     """No reply: the connection is cut."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection is cut in the middle of this reply."""
+
+    reply: Reply
 
 
 class Cloud:
@@ -118,7 +126,7 @@ class Cloud:
             ):
                 part.clear()
 
-    def answer(self, request: Request) -> Reply | Dropped:
+    def answer(self, request: Request) -> Reply | Cut | Dropped:
         signed = signatures.read(request.query, request.headers)
         service = signed.service if signed else "sts" if "Action=" in request.query else "s3"
         call = Call(
@@ -190,9 +198,12 @@ class Cloud:
             raise AwsError("SignatureDoesNotMatch", wrong, 403)
         return identity
 
-    def _with_fault(self, call: Call, request: Request, identity: Identity, fault: Fault | None) -> Reply | Dropped:
+    def _with_fault(
+        self, call: Call, request: Request, identity: Identity, fault: Fault | None
+    ) -> Reply | Cut | Dropped:
         if fault is not None:
-            told = error_of(fault, call.service)
+            call.partial, call.fails = fault.kind == "partial", fault.kind == "fails"
+            told = error_of(fault.kind, call.service, call.operation)
             if told is not None:
                 raise told
             if fault.kind in ("slow", "timeout"):
@@ -209,7 +220,9 @@ class Cloud:
             if fault is not None and fault.loses_reply():
                 return Dropped()
             raise
-        return Dropped() if fault is not None and fault.loses_reply() else reply
+        if fault is not None and fault.loses_reply():
+            return Dropped()
+        return Cut(reply) if fault is not None and fault.kind == "cut" else reply
 
     def _serve(self, call: Call, request: Request, identity: Identity) -> Reply:
         if call.service in _OURS:
@@ -227,6 +240,9 @@ class Cloud:
         except NotImplementedError as unknown:
             raise not_supported(f"{call.service}:{call.operation}") from unknown
         reply = rules.after(call, params, reply)
+        if call.operation == "CreateBucket" and reply.status < 300:
+            bucket = request.path.strip("/")
+            self.world.moto.tag_bucket(call.account, bucket, s3_operations.creation_tags(request.body))
         self._effects.note(call, params, reply, before, self._effects.fingerprint(call, params, request))
         return reply
 
@@ -237,7 +253,10 @@ class Cloud:
             raise not_supported(f"{call.service}:{call.operation}")
         _, labels = wire.operation(request)
         try:
-            return wire.reply(handler(call, wire.parameters(call.operation, labels, request)), call.request_id)
+            params = wire.parameters(call.operation, labels, request)
+            for limit in wire.page_limits(call.operation):
+                params[limit] = self.faults.limited(int(params.get(limit) or 100))
+            return wire.reply(handler(call, params), call.request_id)
         except AwsError as error:
             error.status = wire.error_status(error.code, error.status)
             raise
@@ -311,7 +330,7 @@ def _form(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
-def _code(reply: Reply | Dropped) -> str | None:
+def _code(reply: Reply | Cut | Dropped) -> str | None:
     if not isinstance(reply, Reply):
         return None
     _, _, rest = reply.body.decode(errors="replace").partition("<Code>")

@@ -16,6 +16,7 @@ class AwsError(Exception):
         self.message = message
         self.status = status
         self.members = members
+        self.headers: dict[str, str] = {}
 
 
 def not_supported(what: str) -> AwsError:
@@ -47,10 +48,11 @@ def as_reply(service: str, error: AwsError, request_id: str) -> Reply:
         "content-type": "application/x-amz-json-1.1",
         "x-amzn-requestid": request_id,
         "x-amzn-errortype": error.code,
+        **error.headers,
     }
     return Reply(status=error.status, body=json.dumps(body).encode(), headers=headers)
 
 
 def _xml(error: AwsError, body: str, request_id: str) -> Reply:
-    headers = {"content-type": "text/xml", "x-amzn-requestid": request_id}
+    headers = {"content-type": "text/xml", "x-amzn-requestid": request_id, **error.headers}
     return Reply(status=error.status, body=('<?xml version="1.0"?>' + body).encode(), headers=headers)

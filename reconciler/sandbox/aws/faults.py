@@ -1,4 +1,14 @@
-"""What the cloud is told to do wrong: which calls, which fault, how many times."""
+"""What the cloud is told to do wrong: which calls, which fault, how many times.
+
+throttle error500 access_denied expired_token conflict quota invalid skewed   an answer instead of the effect
+timeout:s                held for s real seconds, then cut; nothing happened
+slow:s                   held for s real seconds, then answered
+lost_reply               it happened, and the connection is cut without a word
+cut                      it happened, and the connection is cut in the middle of the answer
+partial                  a 200 in which the first item failed (calls with an outcome per item)
+fails                    accepted, and what it began fails later
+kill_before, kill_after  the client dies when its request has come, or when the effect is there
+"""
 
 from __future__ import annotations
 
@@ -9,10 +19,10 @@ import threading
 from dataclasses import dataclass
 
 from reconciler.sandbox.aws.calls import Json, mutates, op_of, part
-from reconciler.sandbox.aws.errors import AwsError
+from reconciler.sandbox.aws.fault_answers import ANSWERS
 
 KILLS = ("kill_before", "kill_after")  # the client, when its request has come, or when the effect is there
-KINDS = ("throttle", "error500", "timeout", "lost_reply", "access_denied", "expired_token", "slow", *KILLS)
+KINDS = (*ANSWERS, "timeout", "slow", "lost_reply", "cut", "partial", "fails", *KILLS)
 
 
 @dataclass(kw_only=True)
@@ -47,7 +57,10 @@ class Fault:
 
 
 class Faults:
+    """`page`: the longest page that a listing gives, whatever it is asked for; None = as long as allowed."""
+
     def __init__(self) -> None:
+        self.page: int | None = None
         self._faults: list[Fault] = []
         self._lock = threading.Lock()
 
@@ -91,23 +104,11 @@ class Faults:
                 return fault
         return None
 
+    def limited(self, asked: int) -> int:
+        """How long a page becomes that was asked to be `asked` long."""
+        return asked if self.page is None else min(asked, self.page)
+
     def clear(self) -> None:
+        self.page = None
         with self._lock:
             self._faults.clear()
-
-
-def error_of(fault: Fault, service: str) -> AwsError | None:
-    """The error a fault answers with; None for faults of time and transport."""
-    query = service in ("ec2", "iam", "sts", "cloudformation")
-    if fault.kind == "throttle":
-        code = "RequestLimitExceeded" if service == "ec2" else "Throttling" if query else "ThrottlingException"
-        return AwsError(code, "Rate exceeded", 503 if service == "ec2" else 400)
-    if fault.kind == "error500":
-        return AwsError("InternalError" if query or service == "s3" else "InternalFailure", "Internal failure", 500)
-    if fault.kind == "access_denied":
-        denied = {"ec2": "UnauthorizedOperation", "iam": "AccessDenied", "sts": "AccessDenied", "s3": "AccessDenied"}
-        return AwsError(denied.get(service, "AccessDeniedException"), "User is not authorized to perform this", 403)
-    if fault.kind == "expired_token":
-        code_name = "ExpiredToken" if query or service == "s3" else "ExpiredTokenException"
-        return AwsError(code_name, "The security token included in the request is expired", 403)
-    return None

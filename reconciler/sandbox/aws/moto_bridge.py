@@ -78,6 +78,10 @@ class Moto:
         held = self.backend("s3", account, "aws").buckets.get(bucket)
         return held is not None and key in held.keys
 
+    def tag_bucket(self, account: str, bucket: str, tags: dict[str, str]) -> None:
+        """What S3 does with the tags of a CreateBucket, and moto does not."""
+        self.backend("s3", account, "aws").put_bucket_tagging(bucket, tags)
+
     def subnet(self, account: str, region: str, subnet: str) -> Any | None:
         for zone in list(self.backend("ec2", account, region).subnets.values()):
             if subnet in zone:

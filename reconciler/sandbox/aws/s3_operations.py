@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from urllib.parse import parse_qsl
 
 _SUBRESOURCES = {
@@ -38,6 +40,12 @@ def operation(method: str, path: str, query: str) -> str:
     if method == "GET":
         return "ListObjectsV2" if "list-type" in names else "ListObjects"
     return f"{verb}Bucket"
+
+
+def creation_tags(body: bytes) -> dict[str, str]:
+    """The tags that a bucket is created with."""
+    pairs = re.findall(r"<Tag><Key>(.*?)</Key><Value>(.*?)</Value></Tag>", body.decode(errors="replace"), re.DOTALL)
+    return {unescape(key): unescape(value) for key, value in pairs}
 
 
 def _object(verb: str, names: list[str]) -> str:

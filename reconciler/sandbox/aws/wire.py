@@ -74,6 +74,12 @@ class Wire:
             raise AwsError("InvalidParameterException" if self.service == "eks" else "ValidationException", text)
         return params
 
+    def page_limits(self, operation: str) -> list[str]:
+        """The member of the input that says how long a page may be, if there is one."""
+        shape = self.model.operation_model(operation).input_shape
+        members: dict[str, Any] = {} if shape is None else shape.members
+        return [name for name in ("MaxResults", "maxResults") if name in members]
+
     def reply(self, result: dict[str, Any], request_id: str) -> Reply:
         kind = "application/json" if self.rest else "application/x-amz-json-1.1"
         body = json.dumps(result, default=_plain, separators=(",", ":")).encode()

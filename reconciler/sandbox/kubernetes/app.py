@@ -5,6 +5,7 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from email.utils import format_datetime
 from typing import Any, TypeAlias
 
 from reconciler.sandbox.kubernetes.access import (
@@ -20,7 +21,15 @@ from reconciler.sandbox.kubernetes.apiserver import ApiServer
 from reconciler.sandbox.kubernetes.discovery import discover
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request, forbidden, no_such_path
 from reconciler.sandbox.kubernetes.objects import encode
-from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, BeforeRequest, Fault, OnRequest, RequestRecord
+from reconciler.sandbox.kubernetes.records import (
+    AFTER,
+    BEFORE,
+    MIDDLE,
+    BeforeRequest,
+    Fault,
+    OnRequest,
+    RequestRecord,
+)
 from reconciler.sandbox.kubernetes.requests import MAX_BODY, Request, read_request
 from reconciler.sandbox.kubernetes.streams import Wake, log_source, logs, watch
 from reconciler.sandbox.kubernetes.verbs import Reply, answer, renderer
@@ -45,9 +54,11 @@ class App:
         on_request: OnRequest | None = None,
         before_request: BeforeRequest | None = None,
         latency: float = 0.0,
+        page: Callable[[int], int] = int,
     ) -> None:
         self.api = api
         self.latency = latency
+        self._page = page
         self._authenticate = authenticate
         self._authorize = authorize
         self._on_request = on_request
@@ -83,8 +94,10 @@ class App:
         self._finish(record, reply.status, started, fault)
         if fault is not None and fault.drop == AFTER:
             await _drop(scope, fault)
-            return
-        await _send(send, reply)
+        elif fault is not None and fault.drop == MIDDLE:
+            await _send_half(scope, send, reply)
+        else:
+            await _send(send, reply)
 
     def close(self) -> None:
         """End every stream, so that the server can stop."""
@@ -119,6 +132,8 @@ class App:
                 )
             body = {"apiVersion": kind.api_version, "kind": kind.kind, **request.json()}
             return Reply(status=201, body=encode(review(kind.kind, body, user, self._allows)))
+        if request.verb == "list" and request.query.get("limit", "0") not in ("", "0"):
+            request.query["limit"] = str(self._page(int(request.query["limit"])))
         return answer(self.api, kind, request)
 
     def _path(self, request: Request, user: UserInfo | None) -> Reply:
@@ -257,7 +272,7 @@ def _refusal(error: ApiError) -> Reply:
 
 def _faulty(fault: Fault) -> Reply:
     error = ApiError(fault.status, fault.reason, fault.message)
-    return Reply(status=fault.status, body=encode(error.status()), retry_after=fault.retry_after)
+    return Reply(status=fault.status, body=encode(error.status()), retry_after=fault.retry_after, date=fault.date)
 
 
 async def _body(receive: Receive) -> bytes:
@@ -274,6 +289,18 @@ async def _body(receive: Receive) -> bytes:
 
 
 async def _send(send: Send, reply: Reply) -> None:
+    await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply)})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+async def _send_half(scope: Scope, send: Send, reply: Reply) -> None:
+    """The connection ends in the middle of the body that was promised."""
+    await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply)})
+    await send({"type": "http.response.body", "body": reply.body[: len(reply.body) // 2], "more_body": True})
+    scope["state"]["transport"].close()
+
+
+def _headers(reply: Reply) -> list[tuple[bytes, bytes]]:
     headers = [
         (b"content-type", reply.content_type.encode()),
         (b"content-length", str(len(reply.body)).encode()),
@@ -281,8 +308,9 @@ async def _send(send: Send, reply: Reply) -> None:
     headers += [(b"warning", _warning(text)) for text in reply.warnings]
     if reply.retry_after is not None:
         headers.append((b"retry-after", str(reply.retry_after).encode()))
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})
+    if reply.date is not None:
+        headers.append((b"date", format_datetime(reply.date, usegmt=True).encode()))
+    return headers
 
 
 async def _send_chunks(send: Send, chunks: AsyncIterator[bytes], content_type: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 from reconciler.sandbox.kubernetes.apiserver import Effect
@@ -41,14 +42,15 @@ class RequestRecord:
         return bool(self.effects)
 
 
-BEFORE, AFTER = "before", "after"
+BEFORE, MIDDLE, AFTER = "before", "middle", "after"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """What goes wrong: wait `delay` real seconds, answer `status` without acting, or drop the connection.
 
-    `drop` before the effect is a request that never arrived, after it a lost reply; `then` is done at that moment.
+    `drop` before the effect is a request that never arrived, after it a lost reply, in the middle half a reply; `then`
+    is done at that moment. `date`: what the server's clock says, if it is not the time.
     """
 
     delay: float = 0.0
@@ -56,7 +58,8 @@ class Fault:
     reason: str = "InternalError"
     message: str = "an injected failure"
     retry_after: int | None = None
-    drop: str = ""  # "", BEFORE, AFTER
+    drop: str = ""  # "", BEFORE, MIDDLE, AFTER
+    date: datetime | None = None
     then: Callable[[], None] | None = None
 
 

@@ -47,7 +47,8 @@ class ApiServers:
     """Starts and stops API servers on 127.0.0.1. Methods may be called from any thread but the loop's own.
 
     `authenticate` gets the cluster's name and the bearer token; the other
-    seams are those of `App` and run on the loop's thread, so they must not block.
+    seams are those of `App` and run on the loop's thread, so they must not block. `page` says how long a page of a
+    listing becomes that was asked to be so long.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class ApiServers:
         before_request: BeforeRequest | None = None,
         latency: float = 0.0,
         clock: Clock | None = None,
+        page: Callable[[int], int] = int,
     ) -> None:
         self._authenticate = authenticate
         self._authorize = authorize
@@ -66,6 +68,7 @@ class ApiServers:
         self._before_request = before_request
         self._latency = latency
         self._clock = clock or Clock()
+        self._page = page
         self._running: dict[str, _Running] = {}
         self._directory = tempfile.TemporaryDirectory(prefix="sandbox-kubernetes-")
         self._certificates = make_certificates(Path(self._directory.name))
@@ -134,6 +137,7 @@ class ApiServers:
             return self._running[cluster].endpoint
         app = App(
             ApiServer(name=cluster, now=self._clock.now),
+            page=self._page,
             authenticate=self._authenticate(cluster),
             authorize=self._authorize,
             on_request=self._on_request,

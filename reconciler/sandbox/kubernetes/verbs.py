@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from reconciler.sandbox.kubernetes import crds, patches
@@ -28,6 +29,7 @@ class Reply:
     content_type: str = "application/json"
     warnings: list[str] = field(default_factory=list[str])
     retry_after: int | None = None
+    date: datetime | None = None
 
 
 def answer(api: ApiServer, kind: Kind, request: Request) -> Reply:

@@ -27,6 +27,8 @@ from reconciler.sandbox.aws.eks.records import (
 )
 from reconciler.sandbox.aws.world import World
 
+_CONFLICTS = "Conflicts found when trying to apply. Will not continue due to resolve conflicts mode. ConfigMap coredns"
+
 
 class Addons:
     def __init__(self, world: World) -> None:
@@ -76,6 +78,7 @@ class Addons:
             token=token_of(params),
             needs_nodes=kind.needs_nodes,
             ready_at=now + self._world.pace.addon_create,
+            fails=call.fails,
         )
         addon.associations = [pod_identity.owned(self._world, cluster, addon, one).id for one in wanted]
         cluster.addons[name] = addon
@@ -102,7 +105,7 @@ class Addons:
         if "configurationValues" in params:
             addon.configuration = _configuration(params["configurationValues"])
         addon.role = params.get("serviceAccountRoleArn", addon.role)
-        addon.modified = self._world.now()
+        addon.modified, addon.fails = self._world.now(), call.fails
         addon.status, addon.ready_at = "UPDATING", self._world.now() + self._world.pace.addon_create
         if before != (addon.version, addon.configuration, addon.role):
             call.changed("updated", "eks.addon", f"{cluster.name}/{addon.name}", version)
@@ -118,7 +121,7 @@ class Addons:
         cluster.updates[update.id] = update
 
         def done() -> None:
-            update.status = "Successful"
+            update.status = "Failed" if addon.fails else "Successful"
 
         self._world.agenda.after(self._world.pace.addon_create, done)
         return {"update": shown_update(update)}
@@ -167,6 +170,9 @@ class Addons:
             return addon.status
         if now < addon.ready_at:
             return addon.status
+        if addon.fails:
+            addon.status = "CREATE_FAILED" if addon.status == "CREATING" else "UPDATE_FAILED"
+            return addon.status
         if addon.needs_nodes and not has_nodes(cluster):
             addon.nodes_seen_at = None
             addon.status = "DEGRADED" if now > addon.ready_at + pace.addon_patience else addon.status
@@ -184,6 +190,8 @@ class Addons:
         if addon.needs_nodes and status in ("CREATING", "UPDATING", "DEGRADED") and not has_nodes(cluster):
             text = "The add-on is unhealthy because it doesn't have the desired number of replicas."
             issues = [{"code": "InsufficientNumberOfReplicas", "message": text, "resourceIds": []}]
+        if status in ("CREATE_FAILED", "UPDATE_FAILED"):
+            issues = [{"code": "ConfigurationConflict", "message": _CONFLICTS, "resourceIds": []}]
         answer: Json = {
             "addonName": addon.name,
             "clusterName": cluster.name,

@@ -25,6 +25,11 @@ from reconciler.sandbox.aws.world import World, random_id
 VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
 DEFAULT_VERSION = "1.34"
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
+_NO_ADDRESSES: Json = {
+    "code": "InsufficientFreeAddresses",
+    "message": "One or more of the subnets does not have enough available IP addresses to create network interfaces",
+    "resourceIds": ["subnet-0a1b2c3d4e5f60718"],
+}
 _CHANGES = {
     "logging": "LoggingUpdate",
     "accessConfig": "AccessConfigUpdate",
@@ -63,7 +68,8 @@ class Clusters:
         cluster = self._made(call, params)
         store[cluster.name] = cluster
         call.changed("created", "eks.cluster", cluster.name)
-        self._world.agenda.after(self._world.pace.eks_create, lambda: self._opened(cluster))
+        opened = self._failed if call.fails else self._opened
+        self._world.agenda.after(self._world.pace.eks_create, lambda: opened(cluster))
         return {"cluster": shown(cluster)}
 
     def describe(self, call: Call, params: Json) -> Json:
@@ -114,9 +120,10 @@ class Clusters:
         if kind == "deletionProtection":
             cluster.request[kind] = wanted  # takes effect at once
             call.changed("updated", "eks.cluster", cluster.name, kind)
-            return {"update": self._update(cluster, _CHANGES[kind], wanted, lambda: None)}
+            return {"update": self._update(call, cluster, _CHANGES[kind], wanted, lambda: None)}
         call.changed("updated", "eks.cluster", cluster.name, kind)
-        return {"update": self._update(cluster, _CHANGES[kind], wanted, lambda: cluster.request.update({kind: merged}))}
+        apply = lambda: cluster.request.update({kind: merged})  # noqa: E731
+        return {"update": self._update(call, cluster, _CHANGES[kind], wanted, apply)}
 
     def update_version(self, call: Call, params: Json) -> Json:
         cluster = active(cluster_of(self._world, call.account, call.region, params["name"]))
@@ -131,7 +138,7 @@ class Clusters:
         def upgraded() -> None:
             cluster.version = wanted
 
-        return {"update": self._update(cluster, "VersionUpdate", {"version": wanted}, upgraded)}
+        return {"update": self._update(call, cluster, "VersionUpdate", {"version": wanted}, upgraded)}
 
     def describe_update(self, call: Call, params: Json) -> Json:
         cluster = cluster_of(self._world, call.account, call.region, params["name"])
@@ -235,7 +242,10 @@ class Clusters:
         if running:
             raise in_use(f"Cluster {cluster.name} currently has an update in progress: {running.id}")
 
-    def _update(self, cluster: EksCluster, kind: str, wanted: object, apply: object) -> Json:
+    def _failed(self, cluster: EksCluster) -> None:
+        cluster.status, cluster.issues = "FAILED", [_NO_ADDRESSES]
+
+    def _update(self, call: Call, cluster: EksCluster, kind: str, wanted: object, apply: object) -> Json:
         update = Update(
             id=str(uuid.uuid4()),
             kind=kind,
@@ -247,9 +257,13 @@ class Clusters:
         cluster.status = "UPDATING"
 
         def done() -> None:
-            if callable(apply):
-                apply()
-            update.status = "Successful"
+            if call.fails:
+                error = {"errorCode": _NO_ADDRESSES["code"], "errorMessage": _NO_ADDRESSES["message"]}
+                update.status, update.errors = "Failed", [{**error, "resourceIds": _NO_ADDRESSES["resourceIds"]}]
+            else:
+                if callable(apply):
+                    apply()
+                update.status = "Successful"
             if cluster.status == "UPDATING":
                 cluster.status = "ACTIVE"
 
@@ -293,7 +307,7 @@ def shown(cluster: EksCluster) -> Json:
         "certificateAuthority": {},
         "tags": cluster.tags,
         "encryptionConfig": each(request, "encryptionConfig"),
-        "health": {"issues": []},
+        "health": {"issues": cluster.issues},
         "accessConfig": {"authenticationMode": cluster.mode},
         "upgradePolicy": request.get("upgradePolicy") or {"supportType": "EXTENDED"},
         "deletionProtection": bool(request.get("deletionProtection", False)),
@@ -312,7 +326,7 @@ def shown_update(update: Update) -> Json:
         "type": update.kind,
         "params": update.params,
         "createdAt": update.created,
-        "errors": [],
+        "errors": update.errors,
     }
 
 

@@ -25,6 +25,7 @@ class Addon:
     token: tuple[str, Json]
     needs_nodes: bool
     ready_at: float
+    fails: bool = False
     associations: list[str] = field(default_factory=list[str])
     nodes_seen_at: float | None = None
 
@@ -78,6 +79,7 @@ class Update:
     params: list[Json]
     created: float
     subject: str = ""  # add-on or node group it is about
+    errors: list[Json] = field(default_factory=list[Json])
 
 
 @dataclass(kw_only=True)
@@ -96,6 +98,7 @@ class EksCluster:
     interfaces: list[str]
     tags: dict[str, str]
     token: tuple[str, Json]
+    issues: list[Json] = field(default_factory=list[Json])
     kubernetes: KubernetesCluster | None = None
     addons: dict[str, Addon] = field(default_factory=dict[str, Addon])
     entries: dict[str, AccessEntry] = field(default_factory=dict[str, AccessEntry])

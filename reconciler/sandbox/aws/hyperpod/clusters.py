@@ -18,6 +18,10 @@ from reconciler.sandbox.aws.hyperpod.records import (
 from reconciler.sandbox.aws.kubernetes_seam import KubernetesCluster
 from reconciler.sandbox.aws.world import World, random_id
 
+_NO_CAPACITY = (
+    "We currently do not have sufficient capacity for the requested instance type in the Availability Zone of the"
+    " subnet. Please try again."
+)
 _SERVICE_ROLE = "role/aws-service-role/sagemaker.amazonaws.com/AWSServiceRoleForSageMakerHyperPod"
 
 
@@ -68,7 +72,8 @@ class Clusters:
         cluster.event(self._world.now(), f"Cluster {cluster.name} is being created")
         if part(params, "AutoScaling").get("Mode") == "Enable":
             enable_autoscaling(self._world, cluster)
-        self._world.agenda.after(self._world.pace.hyperpod_create, lambda: self._populate(cluster))
+        populate = self._failed if call.fails else self._populate
+        self._world.agenda.after(self._world.pace.hyperpod_create, lambda: populate(cluster))
         return {"ClusterArn": cluster.arn}
 
     def describe(self, call: Call, params: Json) -> Json:
@@ -155,6 +160,12 @@ class Clusters:
                     eks, principal, self._world.now(), kind=kind, groups=[], tags={}
                 )
                 cluster.entries.append(principal)
+
+    @staticmethod
+    def _failed(cluster: HyperPodCluster) -> None:
+        cluster.status, cluster.message = "Failed", _NO_CAPACITY
+        for group in cluster.groups.values():
+            group.status = "Failed"
 
     def _populate(self, cluster: HyperPodCluster) -> None:
         if cluster.status != "Creating":

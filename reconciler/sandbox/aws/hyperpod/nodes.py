@@ -69,7 +69,7 @@ class Nodes:
             self._provisioning.terminate(cluster, node)
             call.changed("deleted", "hyperpod.node", node.id, f"target of {node.group} lowered by 1")
 
-        return self._batch(cluster, params, "NodeId", refuse, act)
+        return self._batch(call, cluster, params, "NodeId", refuse, act)
 
     def reboot(self, call: Call, params: Json) -> Json:
         cluster = self._cluster(call, params)
@@ -78,7 +78,7 @@ class Nodes:
             self._provisioning.reboot(cluster, node)
             call.changed("rebooted", "hyperpod.node", node.id)
 
-        return self._treat(cluster, params, act)
+        return self._treat(call, cluster, params, act)
 
     def replace(self, call: Call, params: Json) -> Json:
         cluster = self._cluster(call, params)
@@ -87,7 +87,7 @@ class Nodes:
             self._provisioning.replace(cluster, node)
             call.changed("replaced", "hyperpod.node", node.id)
 
-        return self._treat(cluster, params, act)
+        return self._treat(call, cluster, params, act)
 
     def events(self, call: Call, params: Json) -> Json:
         cluster = self._cluster(call, params)
@@ -112,7 +112,7 @@ class Nodes:
     def _cluster(self, call: Call, params: Json) -> HyperPodCluster:
         return cluster_of(self._world, call.account, call.region, params["ClusterName"])
 
-    def _treat(self, cluster: HyperPodCluster, params: Json, act: Callable[[Node], None]) -> Json:
+    def _treat(self, call: Call, cluster: HyperPodCluster, params: Json, act: Callable[[Node], None]) -> Json:
         for member in ("NodeIds", "NodeLogicalIds"):
             if len(params.get(member) or []) > _MOST_TREATED:
                 raise invalid(f"At most {_MOST_TREATED} {member} can be given in one call")
@@ -124,10 +124,16 @@ class Nodes:
                 return None
             return "InvalidInstanceStatus", f"Instance {node.id} is {node.status}"
 
-        return self._batch(cluster, params, "InstanceId", refuse, act)
+        return self._batch(call, cluster, params, "InstanceId", refuse, act)
 
     def _batch(
-        self, cluster: HyperPodCluster, params: Json, noun: str, refuse: Refuse, act: Callable[[Node], None]
+        self,
+        call: Call,
+        cluster: HyperPodCluster,
+        params: Json,
+        noun: str,
+        refuse: Refuse,
+        act: Callable[[Node], None],
     ) -> Json:
         """Act on each named node or say why not; only if not one succeeded is the whole call an error."""
         answer: Json = {"Successful": [], "Failed": []}
@@ -136,6 +142,7 @@ class Nodes:
         wanted += [("NodeLogicalId", one) for one in each(params, "NodeLogicalIds")]
         if not wanted:
             raise invalid("NodeIds or NodeLogicalIds must be given")
+        spoilt = call.partial
         for kind, one in dict.fromkeys(wanted):
             good, bad = (
                 (answer["Successful"], answer["Failed"])
@@ -144,13 +151,15 @@ class Nodes:
             )
             node = _find(cluster, kind, one)
             why = (f"{noun}NotFound", f"Node {one} was not found") if node is None else refuse(cluster, node)
+            if spoilt:
+                spoilt, why = False, (f"{noun}Refused", f"Node {one} cannot be treated now")
             if node is None or why is not None:
                 code, message = why or ("", "")
                 bad.append({"Code" if noun == "NodeId" else "ErrorCode": code, "Message": message, kind: one})
                 continue
             act(node)
             good.append(one)
-        if not answer["Successful"] and not logical["SuccessfulNodeLogicalIds"]:
+        if not call.partial and not answer["Successful"] and not logical["SuccessfulNodeLogicalIds"]:
             failed = answer["Failed"] + logical["FailedNodeLogicalIds"]
             text = "; ".join(f"{item.get('Code') or item.get('ErrorCode')}: {item['Message']}" for item in failed)
             raise AwsError("ValidationException", f"The request failed for all nodes. {text}")

@@ -175,7 +175,7 @@ class Provisioning:
 
     def _script(self, cluster: HyperPodCluster, node: Node) -> None:
         group = cluster.groups[node.group]
-        if self.script_exists(cluster, node.lifecycle):
+        if self.script_exists(cluster, node.lifecycle) and not group.script_broken:
             group.script_failed = False
             self._later(self._world.pace.node_script, node, node.life, lambda: self._join(cluster, node))
             return

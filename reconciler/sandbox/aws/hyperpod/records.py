@@ -54,6 +54,7 @@ class Group:
     minimum_round: int = 0
     retry_due: bool = False
     script_failed: bool = False
+    script_broken: bool = False  # told to fail, whatever it is
 
     @property
     def labels(self) -> dict[str, str]:

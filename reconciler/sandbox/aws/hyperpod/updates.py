@@ -107,6 +107,7 @@ class Updates:
 
     def _write(self, call: Call, cluster: HyperPodCluster, spec: Json) -> None:
         wanted = group_of(spec)
+        wanted.script_broken = call.fails
         group = cluster.groups.get(wanted.name)
         identity = f"{cluster.name}/{wanted.name}"
         if group is None:
@@ -123,6 +124,7 @@ class Updates:
         grows = wanted.target != group.target
         group.spec, group.target, group.minimum = wanted.spec, wanted.target, wanted.minimum
         group.message, group.script_failed = "", group.script_failed and not fixed
+        group.script_broken = wanted.script_broken
         if (group.labels, group.taints) != (group.current_labels, group.current_taints):
             kube_nodes.settle_config(self._world, cluster, group)
         if grows or not cluster.continuous:
