@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from reconciler.live.aws.sessions import AwsSession
+from reconciler.live.errors import CallRejected
 from reconciler.resources.handler import Call, Handler, Reply, Settlement, Verdict, World
 from reconciler.resources.storage.buckets import Buckets
 from reconciler.resources.storage.objects import Objects
@@ -237,3 +239,23 @@ def test_unsound_scripts_do_not_leave(
     with pytest.raises(InvalidInput) as caught:
         bench.do(Verb.CREATE, resource)
     assert caught.value.reason == wanted, reason
+
+
+def test_what_answers_403_is_anothers_bucket_unless_we_made_it(world: World) -> None:
+    """Rule 1: a denied look at our own bucket is Unknown, so nothing is marked or made on its strength."""
+    wanted = bucket(world)
+    denied = CallRejected("HeadBucket: 403", reason="AccessDenied")
+    world.aws = cast("AwsSession", _Denying(denied))
+    (seen,) = Buckets().look(world, [wanted])
+    assert (seen.health, seen.reason, seen.mark) == (Health.FAILED, "BucketForbidden", Mark.FOREIGN)
+    world.made = {wanted.key: wanted.name}
+    with pytest.raises(CallRejected):
+        list(Buckets().look(world, [wanted]))
+
+
+class _Denying:
+    def __init__(self, error: CallRejected) -> None:
+        self.error = error
+
+    def read(self, *_: Any, **__: Any) -> Any:
+        raise self.error

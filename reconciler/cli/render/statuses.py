@@ -34,6 +34,7 @@ def one(view: StatusView) -> Iterator[Text]:
     yield from _held(view)
     yield from _ops("under way", view.open_ops)
     yield from _ops("failed", view.failed_ops if view.condition == "Stalled" else ())
+    yield from _next_steps(view)
     yield from _orders(view.orders)
     if view.look is not None:
         yield from _look(view.look)
@@ -133,6 +134,17 @@ def _ways(view: StatusView) -> Iterator[str]:
         yield f"to go on as it is: instantstart release {view.cluster} journal --why …"
     if any(hold.action and hold.reason not in _OTHER_WAYS for hold in view.held):
         yield f"to let one pass: instantstart approve {view.cluster} KEY --why …"
+
+
+def _next_steps(view: StatusView) -> Iterator[Text]:
+    """What a person can type about what failed, or what nobody can tell."""
+    unknown = [op for op in view.open_ops if op.phase == "unknown"]
+    if unknown:
+        way = f"instantstart resolve {view.cluster} {unknown[0].op} --as happened|not-happened --why …"
+        yield Text(f"    look whether it happened, then: {way}", style="dim")
+    if view.condition == "Stalled" and view.failed_ops:
+        way = f"instantstart retry {view.cluster} {view.failed_ops[-1].key} --why …"
+        yield Text(f"    correct what is wrong in git, or, once the cause is gone: {way}", style="dim")
 
 
 def _ops(title: str, ops: Sequence[OpView]) -> Iterator[Text]:

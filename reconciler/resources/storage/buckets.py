@@ -76,7 +76,8 @@ def _look(world: World, resource: Resource) -> Observed:
     except NotFound:
         return absent(resource)
     except CallRejected as error:
-        if error.reason not in ("AccessDenied", "WrongRegion"):
+        # Of one that we made a 403 says nothing but that we cannot see it now; a HEAD has no words for why.
+        if error.reason not in ("AccessDenied", "WrongRegion") or resource.key in world.made:
             raise
         return _seen(resource, name, health=Health.FAILED, reason=_WHY[error.reason], message=_SAID[error.reason])
     region = str(head.get("BucketRegion") or world.region)
