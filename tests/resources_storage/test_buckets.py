@@ -141,6 +141,39 @@ def test_a_bucket_from_nothing_to_gone(world: World) -> None:
     assert bench.world.observed[wanted.key].presence is Presence.ABSENT
 
 
+def made(world: World, tags: dict[str, str]) -> Observed:
+    """The bucket as another request left it, and what the look says of it."""
+    name = bucket(world).name
+    where: dict[str, Any] = {"CreateBucketConfiguration": {"LocationConstraint": world.region}}
+    world.aws.mutate("s3", "CreateBucket", op="01X", Bucket=name, **({} if world.region == "us-east-1" else where))
+    world.aws.mutate("s3", "DeleteBucketTagging", op="01X", Bucket=name)  # moto keeps those of a bucket that is gone
+    if tags:
+        tag_set = [{"Key": key, "Value": value} for key, value in tags.items()]
+        world.aws.mutate("s3", "PutBucketTagging", op="01X", Bucket=name, Tagging={"TagSet": tag_set})
+    (seen,) = Buckets().look(world, [bucket(world)])
+    world.observed[seen.key] = seen
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("tags", "verdict"),
+    [
+        pytest.param({}, Verdict.HAPPENED, id="died between the creation and the tags"),
+        pytest.param({"owner": "team-a"}, Verdict.TAKEN, id="somebody else was faster"),
+    ],
+)
+def test_a_creation_whose_outcome_nobody_heard(world: World, tags: dict[str, str], verdict: Verdict) -> None:
+    """A bucket gets its mark by a second request where S3 takes no tags with the first. In between it is still ours:
+    the op has happened, and what the journal knows as made is marked."""
+    wanted = bucket(world)
+    (call,) = Buckets().calls(world, [action(Verb.CREATE, wanted)])
+    seen = made(world, tags)
+    assert seen.mark is Mark.FOREIGN
+    settled = Buckets().settled(world, record(call, op_id(), Reply()))
+    assert settled.verdict is verdict
+    assert settled.ref == ({"id": wanted.name} if verdict is Verdict.HAPPENED else {})
+
+
 def test_a_strangers_bucket_is_adopted_and_let_go_of(world: World) -> None:
     wanted = bucket(world)
     bench = Bench(world, wanted)

@@ -66,6 +66,10 @@ class Buckets(BaseHandler):
             kept = (op.ref or {}).get("kept", "some")
             said = f"released, not deleted: {kept} objects in {seen.name} are not ours"
             return Settlement(verdict=Verdict.HAPPENED, reason="BucketKept", message=said)
+        if op.verb == Verb.CREATE and seen is not None and seen.present and seen.detail.get("tagged") is False:
+            # A bucket of this account, with our name, that was not there before and says nothing about itself: we made
+            # it and did not come to the tags. What the journal knows as ours is marked next.
+            return Settlement(verdict=Verdict.HAPPENED, ref=self.ref(seen), message="it has no tags yet")
         return super().settled(world, op)
 
 
@@ -92,6 +96,7 @@ def _look(world: World, resource: Resource) -> Observed:
         spec={"publicAccess": _public_access(world, name), "encryption": _encryption(world, name)},
         mark=mark_of(tags, resource.key, world.cluster),
         op=tags.get(TAG_OP),
+        detail={"tagged": bool(tags)},
     )
 
 
@@ -113,6 +118,7 @@ def _seen(
     spec: JsonObject | None = None,
     mark: Mark = Mark.FOREIGN,
     op: str | None = None,
+    detail: JsonObject | None = None,
 ) -> Observed:
     return Observed(
         key=resource.key,
@@ -128,6 +134,7 @@ def _seen(
         mark=mark,
         op=op,
         identity=name,
+        detail=detail or {},
     )
 
 

@@ -66,13 +66,14 @@ class MotoEffects:
 
     def _s3(self, call: Call, request: Request) -> str | None:
         bucket, _, key = request.path.lstrip("/").partition("/")
-        held: Any = self._moto.backend("s3", call.account, "aws").buckets.get(bucket)
+        backend = self._moto.backend("s3", call.account, "aws")
+        held: Any = backend.buckets.get(bucket)
         if held is None:
             return "absent"
         if key:
             item = held.keys.get(key)
             return "absent" if item is None else repr((item.etag, item.size, getattr(item, "metadata", None)))
-        return _state(held, "keys", "multiparts")
+        return _state(held, "keys", "multiparts") + repr(backend.tagger.get_tag_dict_for_resource(held.arn))
 
     def _ec2(self, call: Call, params: Params) -> str | None:
         backend = self._moto.backend("ec2", call.account, call.region)
