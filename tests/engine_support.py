@@ -16,6 +16,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.config import Config
 
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.config_repo.setup import init_repository
@@ -30,6 +31,7 @@ from reconciler.sandbox.chart import make_chart_repository
 from schemas.journal import ClusterStatus, Condition
 
 RATE = 600.0
+BY_HAND = "by-hand"  # in the user agent of what a test does past the engine
 AUTHOR = ("Engineer", "engineer@example.com")
 CHART = "https://charts.example/hyperpod"
 _ACCOUNTS = itertools.count(444400000000)
@@ -109,6 +111,7 @@ class Sandbox:
             aws_access_key_id=self.access_key,
             aws_secret_access_key=self.secret_key,
             region_name=self.region,
+            config=Config(user_agent_extra=BY_HAND),
         )
 
     def get(self, door: str) -> Any:
@@ -126,8 +129,13 @@ class Sandbox:
             pass
 
     def log(self) -> list[dict[str, Any]]:
-        """This account's requests."""
+        """This account's requests to AWS."""
         return [entry for entry in self.get("/log") if entry["account"] == self.account]
+
+    def whole_log(self) -> list[dict[str, Any]]:
+        """And those to the Kubernetes APIs of its clusters."""
+        mine = f"{self.account}/"
+        return [e for e in self.get("/log") if e["account"] == self.account or str(e.get("cluster")).startswith(mine)]
 
 
 @dataclass(kw_only=True)

@@ -35,13 +35,15 @@ def _command_line(cache_dir: str) -> Helm:
 
 
 class ReleaseHandler(BaseHandler):
-    """`helm.Release`: one release by name and namespace. `helm` makes the implementation from a cache directory."""
+    """`helm.Release`: one release by name and namespace. `helm` makes the implementation from a cache directory;
+    `stale`: real time after which a helm process of ours is certainly gone."""
 
     types: tuple[str, ...] = (TYPE,)
     looks_after: tuple[str, ...] = ("eks.Cluster",)
 
-    def __init__(self, helm: Callable[[str], Helm] = _command_line) -> None:
+    def __init__(self, helm: Callable[[str], Helm] = _command_line, stale: timedelta = STALE) -> None:
         self._helm = helm
+        self._stale = stale
 
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         cluster = world.observed.get(cluster_key(world.cluster))
@@ -50,7 +52,9 @@ class ReleaseHandler(BaseHandler):
         if not cluster.present or not cluster.attrs.get("endpoint"):
             return [absent(resource) for resource in wanted]
         # Revisions are large (each holds the whole chart), so none is read twice.
-        return [_look(world, resource) for resource in wanted] if wanted else _forgotten(world)
+        if not wanted:
+            return _forgotten(world, self._stale)
+        return [_look(world, resource, self._stale) for resource in wanted]
 
     def calls(self, world: World, actions: Sequence[Action]) -> Sequence[Call]:
         drafted = [_draft(world, action) for action in actions]
@@ -87,7 +91,7 @@ class ReleaseHandler(BaseHandler):
         chart, values = charts.chart_of(as_map(spec["chart"])), as_map(spec.get("values"))
         helm = self._helm(world.cache_dir)
         directory = charts.checked_out(chart, world.cache_dir)
-        _clear_interrupted(world, name, namespace, op)
+        _clear_interrupted(world, name, namespace, op, self._stale)
         labels = {
             stored.LABEL_CLUSTER: world.cluster,
             stored.LABEL_OP: op,
@@ -147,14 +151,14 @@ def _draft(world: World, action: Action) -> Call | None:
     )
 
 
-def _look(world: World, resource: Resource) -> Observed:
+def _look(world: World, resource: Resource, stale: timedelta) -> Observed:
     name = resource.adopt or resource.name
     namespace = str(resource.spec.get("namespace", "kube-system"))
     release = stored.newest(world.kube().list(SECRET, namespace, stored.selector(name)))
-    return absent(resource) if release is None else _observed(world, resource.key, release, resource)
+    return absent(resource) if release is None else _observed(world, resource.key, release, resource, stale)
 
 
-def _forgotten(world: World) -> Iterable[Observed]:
+def _forgotten(world: World, stale: timedelta) -> Iterable[Observed]:
     """Releases with our label that git has forgotten."""
     found: dict[str, list[JsonObject]] = {}
     mine = f"owner=helm,status!=superseded,{stored.LABEL_CLUSTER}={world.cluster}"
@@ -164,12 +168,12 @@ def _forgotten(world: World) -> Iterable[Observed]:
     for key, secrets in found.items():
         release = stored.newest(secrets)
         if release is not None:
-            yield _observed(world, key, release, None)
+            yield _observed(world, key, release, None, stale)
 
 
-def _observed(world: World, key: str, release: stored.Release, resource: Resource | None) -> Observed:
-    stale = release.deployed is None or real_now() - release.deployed > STALE
-    health, ready, reason, message = stored.health(release, stale=stale)
+def _observed(world: World, key: str, release: stored.Release, resource: Resource | None, stale: timedelta) -> Observed:
+    left_alone = release.deployed is None or real_now() - release.deployed > stale
+    health, ready, reason, message = stored.health(release, stale=left_alone)
     wanted = as_map(resource.spec) if resource else {}
     spec: JsonObject = {
         "chart": _chart(release, as_map(wanted.get("chart"))),
@@ -212,7 +216,7 @@ def _mark(world: World, key: str, release: stored.Release) -> Mark:
     return Mark.ADOPTED if labels.get(stored.LABEL_ADOPTED) == "true" else Mark.OURS
 
 
-def _clear_interrupted(world: World, name: str, namespace: str, op: str) -> None:
+def _clear_interrupted(world: World, name: str, namespace: str, op: str, stale: timedelta) -> None:
     """A helm process that was killed leaves a pending revision, which locks the release.
 
     Its Secret goes once that process is certainly gone; objects it made carry Helm's own marks of this release and
@@ -221,7 +225,7 @@ def _clear_interrupted(world: World, name: str, namespace: str, op: str) -> None
     release = stored.newest(world.kube().list(SECRET, namespace, stored.selector(name)))
     if release is None or not release.pending:
         return
-    if release.deployed is not None and real_now() - release.deployed <= STALE:
+    if release.deployed is not None and real_now() - release.deployed <= stale:
         raise Refused(f"helm is at work on {name} ({release.status})", reason="Conflict")
     world.kube().delete(SECRET, namespace, release.secret, op=op)
 
