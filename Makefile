@@ -25,7 +25,7 @@ export AWS_EC2_METADATA_DISABLED := true
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test kube-assets test-kubernetes lint bench schemas lock clean
+.PHONY: help setup demo test crash kube-assets test-kubernetes lint bench schemas lock clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 17
@@ -37,6 +37,9 @@ demo: setup ## A cluster's life against a simulated AWS; no account needed
 
 test: setup ## All tests
 	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile -rs --durations=10 $(ARGS)
+
+crash: setup ## Kill the engine at every step of a cluster's life; a sample of it is in the tests
+	TMPDIR=$(SCRATCH) $(BIN)/python tests/crash/campaign.py $(ARGS)
 
 kube-assets: ## Build a real Kubernetes API server, once per machine; needs go, and an hour of two busy cores at most
 	@$(PYTHON) tests/kube_servers/assets.py --seconds $(KUBE_SECONDS)
