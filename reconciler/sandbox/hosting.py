@@ -35,7 +35,7 @@ _STOP_SECONDS = 10.0
 _READS = ("get", "list", "watch")
 _ANSWERS = {
     "throttle": (429, "TooManyRequests", "Too many requests, please try again later."),
-    "error500": (500, "InternalError", "an injected failure"),
+    "error500": (500, "InternalError", "Internal error occurred: an injected failure"),
     "access_denied": (403, "Forbidden", "the user is not allowed to do this"),
     "expired_token": (401, "Unauthorized", "Unauthorized"),
     "skewed": (401, "Unauthorized", "Unauthorized"),

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.resources.helm.cli import Access, verdict
+from reconciler.resources.helm.cli import Access
 from reconciler.resources.helm.stored import Release, chart_digest, health, newest, read
+from reconciler.resources.helm.troubles import verdict
 from schemas.errors import LostReply, Refused, StopUntilChange
 from schemas.resource import Health
 
@@ -105,3 +106,9 @@ def test_what_helm_complains_about(stderr: str, kind: type[Exception], reason: s
 
 def test_a_token_is_not_shown() -> None:
     assert "hush" not in repr(Access(endpoint="https://x", ca="c", token="hush"))
+
+
+def test_a_revision_that_failed_for_something_that_passes_is_tried_again() -> None:
+    """It stays `failed` until helm runs again, and the engine is the one that runs it."""
+    found = Release(name="d", namespace="n", revision=1, status="failed", secret="s", description="x failed: EOF")
+    assert health(found, stale=False)[:3] == (Health.PROGRESSING, False, "HelmTriesAgain")

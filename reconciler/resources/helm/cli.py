@@ -16,35 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from reconciler.live.redaction import presentable
 from reconciler.resources.helm.charts import Missing
-from schemas.errors import InstantStartError, LostReply, Refused, StopUntilChange
+from reconciler.resources.helm.troubles import verdict
+from schemas.errors import LostReply, Refused, StopUntilChange
 from schemas.values import JsonObject
 
 HELM_SECONDS = 300
 HISTORY = 5
-
-_LATER: tuple[tuple[str, str], ...] = (
-    ("another operation", "Conflict"),
-    ("kubernetes cluster unreachable", "NotConnected"),
-    ("connection refused", "NotConnected"),
-    ("unauthorized", "ExpiredToken"),
-    ("must be logged in", "ExpiredToken"),
-    ("too many requests", "Throttled"),
-    ("the object has been modified", "Conflict"),
-)
-_LOST = (
-    "timed out",
-    "timeout",
-    "deadline exceeded",
-    "connection reset",
-    "connection lost",
-    "broken pipe",
-    "eof",
-    "internal error occurred",
-    "unable to return a response in time",
-    "unable to handle the request",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,27 +138,6 @@ class HelmCli:
             "HELM_DRIVER": "secret",
             "HELM_NO_PLUGINS": "1",
         }
-
-
-def verdict(command: str, stderr: str) -> InstantStartError:
-    """What helm's complaint means for the engine. The cause stands at the end of it."""
-    said = presentable(f"helm {command}: {_cause(stderr)}")
-    low = stderr.lower()
-    for words, reason in _LATER:
-        if words in low:
-            return Refused(said, reason=reason)
-    if any(words in low for words in _LOST):
-        return LostReply(said, reason="HelmLost")
-    if "forbidden" in low:
-        return StopUntilChange(said, reason="AccessDenied")
-    return StopUntilChange(said, reason="HelmFailed")
-
-
-def _cause(stderr: str) -> str:
-    """The lines from the last "Error:" on; warnings before it say nothing."""
-    text = stderr.strip()
-    start = text.rfind("Error: ")
-    return text[start:].removeprefix("Error: ") if start >= 0 else text
 
 
 def _kubeconfig(path: Path, access: Access) -> Path:

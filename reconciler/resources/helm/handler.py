@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -17,7 +18,7 @@ from reconciler.resources.handler import Call, Reply, Settlement, Verdict, World
 from reconciler.resources.helm import charts, stored
 from reconciler.resources.helm.binary import find_helm
 from reconciler.resources.helm.cli import HELM_SECONDS, Access, Helm, HelmCli
-from schemas.errors import Refused
+from schemas.errors import InstantStartError, Refused
 from schemas.journal import EffectClass, OpRecord
 from schemas.plan import Action, Verb
 from schemas.resource import Health, Mark, Observed, Presence, Resource, absent, unknown
@@ -77,8 +78,8 @@ class ReleaseHandler(BaseHandler):
         changed = op.verb in (Verb.CREATE, Verb.UPDATE)
         if seen is None or seen.presence is not Presence.PRESENT or not changed:
             return super().settled(world, op)
-        if seen.reason == "HelmInterrupted":
-            return Settlement(verdict=Verdict.ABSENT, reason=seen.reason)  # sent again, it clears what is left
+        if seen.reason in ("HelmInterrupted", "HelmTriesAgain"):
+            return Settlement(verdict=Verdict.ABSENT, reason=seen.reason)  # sent again, it takes up what is left
         if seen.op != op.op and op.verb == Verb.UPDATE:
             return Settlement(verdict=Verdict.ABSENT)
         if seen.health is Health.PROGRESSING:
@@ -100,7 +101,12 @@ class ReleaseHandler(BaseHandler):
         }
         with tempfile.TemporaryDirectory() as work:
             whole = charts.complete(directory, values, Path(work), helm.pull)
-            helm.upgrade(_access(world), name, namespace, whole, values, labels)
+            try:
+                helm.upgrade(_access(world), name, namespace, whole, values, labels)
+            except InstantStartError:
+                with contextlib.suppress(InstantStartError):  # else it is seen as interrupted later
+                    _unlock(world, name, namespace, op)
+                raise
 
 
 def _draft(world: World, action: Action) -> Call | None:
@@ -228,6 +234,13 @@ def _clear_interrupted(world: World, name: str, namespace: str, op: str, stale: 
     if release.deployed is not None and real_now() - release.deployed <= stale:
         raise Refused(f"helm is at work on {name} ({release.status})", reason="Conflict")
     world.kube().delete(SECRET, namespace, release.secret, op=op)
+
+
+def _unlock(world: World, name: str, namespace: str, op: str) -> None:
+    """This very process of helm is over; a pending revision that it left works on nothing and locks the release."""
+    release = stored.newest(world.kube().list(SECRET, namespace, stored.selector(name)))
+    if release is not None and release.pending and release.labels.get(stored.LABEL_OP) == op:
+        world.kube().delete(SECRET, namespace, release.secret, op=op)
 
 
 def _access(world: World) -> Access:

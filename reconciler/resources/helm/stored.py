@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from reconciler.resources.drafts import as_map
+from reconciler.resources.helm.troubles import passes
 from schemas.resource import Health
 from schemas.values import JsonObject, digest
 
@@ -90,6 +91,8 @@ def health(release: Release, *, stale: bool) -> tuple[Health, bool, str, str]:
     match release.status:
         case "deployed":
             return Health.HEALTHY, True, "", ""
+        case "failed" if passes(release.description):
+            return Health.PROGRESSING, False, "HelmTriesAgain", release.description
         case "failed":
             return Health.FAILED, False, "HelmFailed", release.description
         case "uninstalling":
