@@ -56,7 +56,7 @@ class History:
             if not self._known:
                 break
             parents = self._reader.commit(at).parents
-            if not parents or self._reader.lookup([parents[0]])[0] is None:
+            if not parents or (parents[0] not in self._known and self._reader.lookup([parents[0]])[0] is None):
                 break
             changes.append((at, _differ(self._folders(parents[0]), self._folders(at))))
             at = parents[0]

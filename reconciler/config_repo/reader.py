@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from reconciler.config_repo.errors import GitFailed, ObjectMissing
+from reconciler.config_repo.names import SHA
 from reconciler.config_repo.objects import TreeEntry, parse_commit, parse_tree
 from reconciler.config_repo.pipe import Ended, Pipe
 from reconciler.config_repo.process import Git
 from reconciler.config_repo.records import CommitInfo
 
 LIFETIME = 600.0  # a process keeps packs open that were deleted long ago: let it go now and then
+_YOUNG = 1.0
 _GROUP = 2000
 _RECENT = 32
 
@@ -25,7 +27,11 @@ class Found(NamedTuple):
 
 
 class Reader:
-    """Thread-safe: one request at a time. A process that died is replaced once per request."""
+    """Thread-safe: one request at a time. A process that died is replaced once per request.
+
+    It outlives fetches: git sees refs as they are and looks for new packs by itself. What one process does not find
+    is asked of a new one.
+    """
 
     def __init__(self, git: Git, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._git = git
@@ -33,6 +39,7 @@ class Reader:
         self._lock = threading.Lock()
         self._pipe: Pipe | None = None
         self._recent: dict[str, tuple[TreeEntry, ...]] = {}
+        self._commits: dict[str, CommitInfo] = {}
         self._started = 0.0
 
     def close(self) -> None:
@@ -72,7 +79,14 @@ class Reader:
         return {sha: parsed[sha] if sha in parsed else recent[sha] for sha in wanted}
 
     def commits(self, ids: Iterable[str]) -> dict[str, CommitInfo]:
-        return {sha: parse_commit(sha, data) for sha, data in self.contents(ids, "commit").items()}
+        """Parsed commits. The last few stay: a tick asks for its head several times."""
+        wanted = list(dict.fromkeys(ids))
+        recent = self._commits
+        fresh = self.contents((sha for sha in wanted if sha not in recent), "commit")
+        parsed = {sha: parse_commit(sha, data) for sha, data in fresh.items()}
+        if parsed and len(wanted) <= _RECENT:
+            self._commits = dict(list((recent | parsed).items())[-_RECENT:])
+        return {sha: parsed[sha] if sha in parsed else recent[sha] for sha in wanted}
 
     def commit(self, sha: str) -> CommitInfo:
         return self.commits([sha])[sha]
@@ -82,6 +96,12 @@ class Reader:
         with self._lock:
             for start in range(0, len(names), _GROUP):
                 answers += self._ask_group(command, names[start : start + _GROUP])
+            missing = [i for i, (found, _) in enumerate(answers) if found is None and SHA.match(names[i])]
+            if missing and self._monotonic() - self._started > _YOUNG:
+                # Another git may have moved the object to a new pack: only a new process surely knows.
+                self._end()
+                for i, answer in zip(missing, self._ask_group(command, [names[i] for i in missing]), strict=True):
+                    answers[i] = answer
         return answers
 
     def _ask_group(self, command: str, names: Sequence[str]) -> list[tuple[Found | None, bytes]]:

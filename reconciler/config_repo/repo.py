@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
@@ -43,6 +44,15 @@ _REFSPECS = (
 )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Listed:
+    """What lies below clusters/: all folders, those that are clusters, and what is wrong."""
+
+    folders: Mapping[str, str] = field(default_factory=dict[str, str])
+    clusters: Mapping[str, str] = field(default_factory=dict[str, str])
+    problems: tuple[RepoFile, ...] = ()
+
+
 class ConfigRepo:
     """One repository at one branch. Reads may come from many threads; see each method for what it raises.
 
@@ -69,9 +79,9 @@ class ConfigRepo:
         self._refs = Refs(git, url=url, credential=credential)
         self._journals = Journals(self._reader, self._refs, writer=writer, session=session, clock=clock)
         self._orders = Orders(git, self._reader, self._refs, clock=clock, fetch=self.fetch)
-        self._history = History(git, self._reader, lambda sha: self._folders(sha)[0])
+        self._history = History(git, self._reader, lambda sha: self._folders(sha).folders)
         self._lock = threading.Lock()
-        self._listed: dict[str, tuple[Mapping[str, str], tuple[RepoFile, ...]]] = {}
+        self._listed: dict[str, _Listed] = {}
 
     @classmethod
     def open(
@@ -124,7 +134,6 @@ class ConfigRepo:
     def fetch(self) -> None:
         """Branches, journals and orders in one go. Raises RemoteUnavailable, RemoteAuthFailed, RepositoryRefused."""
         self._refs.fetch(_REFSPECS)
-        self._reader.refresh()
 
     def head(self) -> str | None:
         """The commit the branch stands at; None: there are no commits on it yet."""
@@ -156,13 +165,13 @@ class ConfigRepo:
         """Whether the branch went on from old_head to new_head by anything else than new commits."""
         return not self.is_ancestor(old_head, new_head)
 
-    def clusters(self, sha: str) -> dict[str, str]:
+    def clusters(self, sha: str) -> Mapping[str, str]:
         """Cluster name → id of its input tree at this commit."""
-        return {name: tree for name, tree in self._folders(sha)[0].items() if names.CLUSTER.fullmatch(name)}
+        return self._folders(sha).clusters
 
     def problems(self, sha: str) -> list[RepoFile]:
         """Entries below clusters/ that look like a cluster and are none."""
-        return list(self._folders(sha)[1])
+        return list(self._folders(sha).problems)
 
     def revision_of(self, sha: str, cluster: str) -> str:
         """The first-parent commit that last changed (or removed) the cluster's input. Raises UnknownCluster."""
@@ -186,6 +195,12 @@ class ConfigRepo:
         if entry is None or entry.mode != TREE:
             return []
         return trees.list_files(self._reader, entry.id, folder)
+
+    def cluster_files(self, trees_of: Mapping[str, str]) -> dict[str, list[RepoFile]]:
+        """As `files`, for the folders of many clusters together, named by their input trees."""
+        tops = {f"{names.CLUSTERS}/{names.cluster(name)}": names.sha(tree) for name, tree in trees_of.items()}
+        found = trees.list_folders(self._reader, tops)
+        return {name: found[f"{names.CLUSTERS}/{name}"] for name in trees_of}
 
     def file(self, sha: str, path: str) -> RepoFile | None:
         """One file (such as `clusters/policy.yaml`); None: there is nothing at this path."""
@@ -295,13 +310,13 @@ class ConfigRepo:
         found = self._reader.lookup([f"{name}^{{commit}}"])[0]
         return found.id if found else None
 
-    def _folders(self, sha: str) -> tuple[Mapping[str, str], tuple[RepoFile, ...]]:
+    def _folders(self, sha: str) -> _Listed:
         """Folders below clusters/ and what is wrong there, cached by the tree of clusters/."""
         entry = trees.find_entry(self._reader, self.commit_info(sha).tree, [names.CLUSTERS])
         if entry is None:
-            return MappingProxyType({}), ()
+            return _Listed()
         if entry.mode != TREE:
-            return MappingProxyType({}), (trees.describe("", entry),)
+            return _Listed(problems=(trees.describe("", entry),))
         with self._lock:
             listed = self._listed.get(entry.id)
         if listed is None:
@@ -312,14 +327,17 @@ class ConfigRepo:
                     del self._listed[next(iter(self._listed))]
         return listed
 
-    def _list_folders(self, tree: str) -> tuple[Mapping[str, str], tuple[RepoFile, ...]]:
+    def _list_folders(self, tree: str) -> _Listed:
         folders: dict[str, str] = {}
+        clusters: dict[str, str] = {}
         problems: list[RepoFile] = []
+        known = next(reversed(self._listed.values()), _Listed()).clusters  # most names are those of the last time
         for entry in self._reader.trees([tree])[tree]:
             name = entry.name.decode("utf-8", "backslashreplace")
             if entry.mode == TREE:
                 folders[name] = entry.id
-                if names.CLUSTER.fullmatch(name):
+                if name in known or names.CLUSTER.fullmatch(name):
+                    clusters[name] = entry.id
                     continue
             if entry.mode.startswith("100"):
                 continue  # such as policy.yaml; read by its own name
@@ -327,7 +345,7 @@ class ConfigRepo:
             if entry.mode == TREE and file.problem is None:
                 file = trees.invalid_cluster(file)
             problems.append(file)
-        return MappingProxyType(folders), tuple(problems)
+        return _Listed(folders=MappingProxyType(folders), clusters=MappingProxyType(clusters), problems=tuple(problems))
 
     def _move_branch(self, update: RefUpdate) -> None:
         checked_out = self._git.work_tree is not None and self._checked_out() == update.ref

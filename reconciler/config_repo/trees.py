@@ -41,26 +41,39 @@ def find_entry(reader: Reader, tree: str, parts: Sequence[str]) -> TreeEntry | N
 
 
 def list_files(reader: Reader, tree: str, prefix: str) -> list[RepoFile]:
-    """Everything below a tree, sorted by path; level by level, so that each level is one request."""
-    leaves: list[tuple[str, TreeEntry]] = []
-    level = [(prefix, tree)]
+    """Everything below a tree, sorted by path."""
+    return list_folders(reader, {prefix: tree})[prefix]
+
+
+def list_folders(reader: Reader, folders: Mapping[str, str]) -> dict[str, list[RepoFile]]:
+    """Everything below several trees, by the path of each; level by level, so that each level is one request."""
+    leaves: dict[str, list[tuple[str, TreeEntry]]] = {top: [] for top in folders}
+    refused: dict[str, RepoFile] = {}
+    level = [(top, top, tree) for top, tree in folders.items()]
     for _ in range(MAX_DEPTH):
-        contents = reader.trees(tree_id for _, tree_id in level)
-        below: list[tuple[str, str]] = []
-        for folder, tree_id in level:
-            for entry in contents[tree_id]:
+        contents = reader.trees(tree for _, _, tree in level)
+        below: list[tuple[str, str, str]] = []
+        waiting = dict.fromkeys(folders, 0)
+        for top, folder, tree in level:
+            for entry in contents[tree]:
                 if entry.mode == TREE and (file := describe(folder, entry)).problem is None:
-                    below.append((file.path, entry.id))
+                    below.append((top, file.path, entry.id))
+                    waiting[top] += 1
                 else:
-                    leaves.append((folder, entry))
-            if len(leaves) + len(below) > MAX_FILES:
+                    leaves[top].append((folder, entry))
+            if len(leaves[top]) + waiting[top] > MAX_FILES and top not in refused:
                 problem = f"more than {MAX_FILES} files"
-                return [RepoFile(path=prefix, mode=TREE, blob=tree, size=0, problem=problem)]
-        level = below
+                refused[top] = RepoFile(path=top, mode=TREE, blob=folders[top], size=0, problem=problem)
+        level = [item for item in below if item[0] not in refused]
         if not level:
             break
-    too_deep = [RepoFile(path=p, mode=TREE, blob=t, size=0, problem="folders too deep") for p, t in level]
-    return sorted([*describe_all(reader, leaves), *too_deep], key=lambda f: f.path)
+    found = {top: [refused[top]] if top in refused else [] for top in folders}
+    for top, path, tree in level:
+        found[top].append(RepoFile(path=path, mode=TREE, blob=tree, size=0, problem="folders too deep"))
+    wanted = [(top, leaf) for top, entries in leaves.items() if top not in refused for leaf in entries]
+    for (top, _), file in zip(wanted, describe_all(reader, [leaf for _, leaf in wanted]), strict=True):
+        found[top].append(file)
+    return {top: sorted(files, key=lambda f: f.path) for top, files in found.items()}
 
 
 def describe_all(reader: Reader, entries: Sequence[tuple[str, TreeEntry]]) -> list[RepoFile]:

@@ -1,133 +1,20 @@
-"""Step 2: documents of a revision, and of the revisions before it that still count.
-
-Files are parsed once per blob, folders once per tree: nothing unchanged is read again.
-"""
+"""Step 2: documents of a revision, and of the revisions before it that still count."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import threading
-from collections import OrderedDict
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from reconciler.config_repo.errors import ObjectMissing, UnknownRevision
-from reconciler.config_repo.repo import ConfigRepo
-from reconciler.desired.build import Desired, build
+from reconciler.desired.build import Desired
+from reconciler.engine.library import Library
 from reconciler.plan.limits import holds_counts, limits_of
 from reconciler.plan.previous import together
-from schemas.documents.load import assemble, load_policy
-from schemas.documents.parse import parse_file
-from schemas.documents.policy import POLICY_PATH, built_in
-from schemas.documents.problems import problem
-from schemas.documents.records import LoadedCluster, LoadedPolicy, ParsedFile, SourceFile
 from schemas.journal import Condition
-from schemas.reading.records import Spot
 
 if TYPE_CHECKING:  # reading documents needs no client of any cloud, and those take a second to import
     from reconciler.engine.scope import Scope
 
-K = TypeVar("K")
-V = TypeVar("V")
-_KEPT_FILES = 50_000
-_KEPT_FOLDERS = 4_000
 KEPT_BASE = 300  # revisions since the last Ready one that a rollout names
-
-
-@functools.cache
-def packaged_script() -> bytes:
-    """The lifecycle script used where no document names one."""
-    return (Path(__file__).parent.parent / "resources" / "storage" / "lifecycle" / "on_create.sh").read_bytes()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Folder:
-    """One cluster's folder at one tree: its documents, and its resources unless it has problems."""
-
-    loaded: LoadedCluster
-    desired: Desired | None
-
-
-class Library:
-    """Reads folders and policies of any revision, and keeps what it read."""
-
-    def __init__(self, repo: ConfigRepo) -> None:
-        self._repo = repo
-        self._lock = threading.Lock()
-        self._files: OrderedDict[tuple[str, str], ParsedFile] = OrderedDict()
-        self._folders: OrderedDict[tuple[str, str], Folder] = OrderedDict()
-        self._policies: OrderedDict[str, LoadedPolicy] = OrderedDict()
-
-    def folder(self, revision: str, cluster: str) -> Folder | None:
-        """None: the folder is not there at this revision."""
-        tree = self._repo.clusters(revision).get(cluster)
-        if tree is None:
-            return None
-        known = self._kept(self._folders, (tree, cluster))
-        if known is not None:
-            return known
-        files = self._repo.files(revision, f"clusters/{cluster}")
-        parsed = self._parse([(f.path, f.blob) for f in files if f.problem is None])
-        unreadable = tuple(
-            problem(f.path, Spot(1, 1), (), expected="a regular file", found=f.problem)
-            for f in files
-            if f.problem is not None
-        )
-        loaded = assemble(cluster, parsed)
-        loaded = dataclasses.replace(loaded, problems=(*unreadable, *loaded.problems))
-        desired = None if loaded.problems else build(loaded, packaged_script())
-        folder = Folder(loaded=loaded, desired=desired)
-        self._keep(self._folders, (tree, cluster), folder, _KEPT_FOLDERS)
-        return folder
-
-    def policy(self, head: str) -> LoadedPolicy:
-        """The policy in force at the branch's head."""
-        found = self._repo.file(head, POLICY_PATH)
-        if found is None:
-            return LoadedPolicy(policy=built_in())
-        if found.problem is not None:
-            unreadable = problem(POLICY_PATH, Spot(1, 1), (), expected="a regular file", found=found.problem)
-            return LoadedPolicy(policy=built_in(), problems=(unreadable,))
-        known = self._kept(self._policies, found.blob)
-        if known is None:
-            data = self._repo.blobs([found.blob])[found.blob]
-            known = load_policy(SourceFile(path=POLICY_PATH, data=data))
-            self._keep(self._policies, found.blob, known, 64)
-        return known
-
-    def parent(self, revision: str) -> str | None:
-        """The first parent, if it can be had."""
-        try:
-            return next(iter(self._repo.commit_info(revision).parents), None)
-        except (ObjectMissing, UnknownRevision):
-            return None
-
-    def _parse(self, wanted: list[tuple[str, str]]) -> list[ParsedFile]:
-        missing = [blob for path, blob in wanted if self._kept(self._files, (path, blob)) is None]
-        data = self._repo.blobs(dict.fromkeys(missing)) if missing else {}
-        parsed: list[ParsedFile] = []
-        for path, blob in wanted:
-            known = self._kept(self._files, (path, blob))
-            if known is None:
-                known = parse_file(path, data[blob])
-                self._keep(self._files, (path, blob), known, _KEPT_FILES)
-            parsed.append(known)
-        return parsed
-
-    def _kept(self, where: OrderedDict[K, V], key: K) -> V | None:
-        with self._lock:
-            found = where.get(key)
-            if found is not None:
-                where.move_to_end(key)
-            return found
-
-    def _keep(self, where: OrderedDict[K, V], key: K, value: V, most: int) -> None:
-        with self._lock:
-            where[key] = value
-            while len(where) > most:
-                where.popitem(last=False)
 
 
 def load(scope: Scope, library: Library) -> None:
@@ -135,9 +22,10 @@ def load(scope: Scope, library: Library) -> None:
     policy = library.policy(scope.head)
     scope.limits, scope.hold_counts = limits_of(policy.policy), holds_counts(policy.policy)
     scope.policy_problem = str(policy.problems[0]) if policy.problems else None
-    folder = library.folder(scope.revision, scope.cluster) if scope.input is not None else None
-    if folder is not None:
-        scope.loaded, scope.desired = folder.loaded, folder.desired
+    if scope.input is not None:
+        library.remember(scope.revision, scope.cluster, scope.input)
+        scope.folder = library.current(scope.input, scope.cluster)
+        scope.desired = scope.folder.desired
     _previous(scope, library)
     known = scope.desired or _newest_known(scope, library)
     if known is not None:

@@ -1,7 +1,7 @@
 """One cluster in one tick: the record that every step of the tick reads and fills.
 
 `nothing_here`: there is neither folder nor journal, and nothing of ours was seen; nothing is written about it.
-Who sets what: `open` cluster, head, revision, input, memory; `load` loaded, desired, previous, policy; `look` world,
+Who sets what: `open` cluster, head, revision, input, memory; `load` folder, desired, previous, policy; `look` world,
 observed; `planning` plan; `gate` held; `act` drafts; `record` lines.
 """
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.desired.build import Desired
+from reconciler.engine.library import Folder
 from reconciler.engine.memory import Memory
 from reconciler.journal.lines import Pen
 from reconciler.plan.gates import Fleet, Held, Limits
 from reconciler.plan.once import Due
 from reconciler.resources.handler import World
-from schemas.documents.records import LoadedCluster
 from schemas.errors import InstantStartError
 from schemas.journal import ClusterStatus
 from schemas.once import Operation
@@ -41,7 +41,7 @@ class Scope:
     memory: Memory
     pen: Pen
     rewritten: bool = False
-    loaded: LoadedCluster | None = None
+    folder: Folder | None = None
     desired: Desired | None = None
     previous: dict[str, Resource] = field(default_factory=dict[str, Resource])
     moved_fields: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])

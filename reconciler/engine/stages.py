@@ -64,8 +64,8 @@ def _is_unseen(scope: Scope, resource: Resource) -> bool:
 def _validate(scope: Scope) -> State:
     if scope.policy_problem is not None:
         return State(state=StageState.FAILED, reason="PolicyInvalid", msg=scope.policy_problem)
-    if scope.loaded is not None and scope.loaded.problems:
-        first, more = scope.loaded.problems[0], len(scope.loaded.problems) - 1
+    if scope.folder is not None and scope.folder.problems:
+        first, more = scope.folder.problems[0], len(scope.folder.problems) - 1
         return State(
             state=StageState.FAILED, reason="Invalid", msg=str(first) + (f" (and {more} more)" if more else "")
         )

@@ -21,7 +21,7 @@ from schemas.plan import Plan
 from schemas.resource import Health, Mark, Observed, Presence, Ref, Resource, absent
 
 if TYPE_CHECKING:  # the engine brings boto3 and the kubernetes client along, which a view does not need
-    from reconciler.engine.load import Folder, Library
+    from reconciler.engine.library import Folder, Library
 
 
 class DocumentView(BaseModel):

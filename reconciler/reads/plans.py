@@ -119,7 +119,7 @@ class PlanView(_View):
 
 def of_scope(scope: Scope) -> PlanView:
     """What the engine saw and planned for one cluster, gates included."""
-    problems = problem_views(scope.loaded.problems if scope.loaded is not None else ())
+    problems = problem_views(scope.folder.problems if scope.folder is not None else ())
     if scope.plan is None:
         return PlanView(cluster=scope.cluster, revision=scope.revision, unplanned=_why(scope), problems=problems)
     view = of_plan(scope.plan, scope.observed, scope.held)
@@ -238,8 +238,8 @@ def _where(source: Source) -> str:
 
 
 def _why(scope: Scope) -> str:
-    if scope.loaded is not None and scope.loaded.problems:
-        more = len(scope.loaded.problems)
+    if scope.folder is not None and scope.folder.problems:
+        more = len(scope.folder.problems)
         return f"{more} problem{'s' if more > 1 else ''} in its documents: nothing is planned"
     if scope.policy_problem is not None:
         return scope.policy_problem

@@ -31,7 +31,7 @@ class ValidationView(BaseModel):
 
 def of_revision(repo: ConfigRepo, revision: str) -> ValidationView:
     """`revision` is a full commit id."""
-    from reconciler.engine.load import Library  # not needed for a folder, and slow to import
+    from reconciler.engine.library import Library  # not needed for a folder, and slow to import
 
     library = Library(repo)
     entries = [entry for entry in repo.problems(revision) if entry.path != POLICY_PATH]
@@ -39,10 +39,10 @@ def of_revision(repo: ConfigRepo, revision: str) -> ValidationView:
     problems += library.policy(revision).problems
     documents: dict[str, int] = {}
     for name in sorted(repo.clusters(revision)):
-        folder = library.folder(revision, name)
-        if folder is not None:
-            documents[name] = len(folder.loaded.documents)
-            problems += folder.loaded.problems
+        loaded = library.loaded(revision, name)
+        if loaded is not None:
+            documents[name] = len(loaded.documents)
+            problems += loaded.problems
     return ValidationView(what=revision, documents=documents, problems=problem_views(problems))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine.load import Library
+from reconciler.engine.library import Library
 from tests.bench.config_documents import FILES, group_document, make_repository
 from tests.bench.measuring import Run, python
 from tests.bench.rows import Goal, Row, Size

@@ -50,7 +50,7 @@ def ours(path: Path, state: Path) -> list[Any]:
 def ours_desired(path: Path, state: Path) -> list[Any]:
     """All the way to the resources of every cluster, as an engine's first tick needs them."""
     from reconciler.config_repo.repo import ConfigRepo
-    from reconciler.engine.load import Library
+    from reconciler.engine.library import Library
 
     with ConfigRepo.open(str(path), state_dir=state, writer="bench") as repo:
         head = repo.resolve("main")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import instance_types
+from schemas.documents import packed
 from schemas.documents.costs import cost_at
 from schemas.documents.kinds import KINDS
 from schemas.documents.parse import parse_file
@@ -97,6 +98,26 @@ def test_a_good_document_comes_back_as_it_was_written(document: JsonObject, form
     (read,) = parsed.documents
     assert read.authored == document["spec"]
     assert read.model.spec.model_dump(mode="json", by_alias=True, exclude_unset=True) == document["spec"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(_DOCUMENTS, st.sampled_from(["yaml", "json"]))
+def test_what_is_packed_comes_back_the_same(document: JsonObject, form: str) -> None:
+    """A document from the cache of an earlier start is the document of the file."""
+    parsed = parse_file(f"a.{form}", _written(document, form))
+    (blob, held) = packed.listed(packed.pack([("0" * 40, parsed)]))[parsed.path]
+    assert blob == "0" * 40
+    assert packed.documents(parsed.path, held) == parsed.documents
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=40) | st.text(alphabet='[]{}":,a1', max_size=12).map(str.encode))
+def test_nothing_else_is_taken_for_packed(data: bytes) -> None:
+    try:
+        for path, (_, held) in packed.listed(data).items():
+            packed.documents(path, held)
+    except packed.NotPacked:
+        pass
 
 
 @settings(max_examples=60, deadline=None)

@@ -150,7 +150,7 @@ def _accounts(setup: Setup) -> Any:
 
 
 def _desired(repo: ConfigRepo, cluster: str) -> Desired:
-    from reconciler.engine.load import Library
+    from reconciler.engine.library import Library
 
     head = head_of(repo)
     must_know(repo, cluster, head)

@@ -70,7 +70,7 @@ def diff(
 ) -> None:
     """Say how two revisions differ. As a plan, without looking at any cloud."""
     with setup_of(context).repo() as repo:
-        from reconciler.engine.load import Library
+        from reconciler.engine.library import Library
 
         before, after = repo.resolve(old), repo.resolve(new) if new is not None else head_of(repo)
         trees = repo.clusters(before), repo.clusters(after)

@@ -51,13 +51,13 @@ def _commit(setup: Setup, cluster: str, wanted: bool, why: str | None, as_json: 
 
 
 def _document(repo: ConfigRepo, head: str, cluster: str) -> tuple[str, bytes]:
-    from reconciler.engine.load import Library
+    from reconciler.engine.library import Library
 
-    folder = Library(repo).folder(head, cluster)
-    if folder is None:
+    loaded = Library(repo).loaded(head, cluster)
+    if loaded is None:
         there = ", ".join(sorted(repo.clusters(head))) or "none yet"
         raise InvalidInput(f"there is no folder clusters/{cluster}; there is: {there}", reason="UnknownCluster")
-    document = folder.loaded.document("Cluster", cluster)
+    document = loaded.document("Cluster", cluster)
     if document is None:
         raise InvalidInput(f"clusters/{cluster} has no valid Cluster document; instantstart validate", reason="Invalid")
     found = repo.file(head, document.path)
