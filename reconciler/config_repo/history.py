@@ -28,6 +28,8 @@ class History:
         self._folders = folders
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, str]] = {}
+        self._line_end = ""
+        self._line: set[str] = set()  # commits on the first-parent line that ends there, those that changed clusters
 
     def revision_of(self, sha: str, cluster: str) -> str:
         revisions = self._at(sha)
@@ -49,6 +51,11 @@ class History:
                     del self._known[next(iter(self._known))]
             return revisions
 
+    def leads_to(self, a: str, b: str) -> bool:
+        """True: a is a commit on the first-parent line of b. False: nobody looked, or it is not."""
+        with self._lock:
+            return self._line_end == b and a in self._line
+
     def _advance(self, sha: str) -> dict[str, str]:
         changes: list[tuple[str, set[str]]] = []
         at = sha
@@ -64,6 +71,9 @@ class History:
                 revisions = dict(self._known[at])
                 for commit, clusters in reversed(changes):
                     revisions |= dict.fromkeys(clusters, commit)
+                if self._line_end == at:
+                    self._line_end = sha
+                    self._line.update(commit for commit, _ in changes)
                 return revisions
         return self._walk(sha)
 
@@ -75,6 +85,7 @@ class History:
         pairs = b"".join(b" ".join(line.split()[:2]) + b"\n" for line in chain.splitlines())
         diff = ("diff-tree", "--stdin", "--root", "-m", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff")
         out = self._git.must(*diff, "--", names.CLUSTERS, stdin=pairs, timeout=_TIMEOUT)
+        self._line_end, self._line = sha, {sha, *(line[:40].decode() for line in pairs.splitlines())}
         revisions: dict[str, str] = {}
         commit = ""
         for token in out.split(b"\0"):

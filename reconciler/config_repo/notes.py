@@ -7,6 +7,7 @@ fan-outs are understood, and a note found elsewhere moves when it is next writte
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -25,19 +26,27 @@ ATTACHMENTS = "blobs"
 _HEX = frozenset(b"0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
-class _Notes:
-    """A journal at a tip. `places`: annotated commit → where its note lies (more than one after a foreign merge)."""
+_Places = list[tuple[tuple[str, ...], TreeEntry]]
+_Notes = dict[str, tuple[list[tuple[str, ...]], bytes]]
+_KEPT = 16 << 20  # bytes of notes that stay in memory for the next reader
 
-    tip: str | None
-    tree: str | None
-    places: Mapping[str, tuple[tuple[str, ...], ...]]
-    contents: Mapping[str, bytes]
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A journal as it was read at a tip: trees by path and notes by id, so that the next reading reads what is new."""
+
     view: NotesView
+    subtrees: Mapping[str, tuple[TreeEntry, ...]]
+    contents: Mapping[str, bytes]
+    size: int
+
+
+_UNSEEN = _Seen(NotesView(tip=None, entries=MappingProxyType({})), {}, {}, 0)
 
 
 class Journals:
-    """Reads are cached by tip. Writing the same cluster from two threads is a race like any other: one is rejected."""
+    """Writing reads only the notes that are written to; whole journals are for readers, and few of them are kept.
+    Writing the same cluster from two threads is a race like any other: one is rejected."""
 
     def __init__(self, reader: Reader, refs: Refs, *, writer: str, session: str, clock: Callable[[], float]) -> None:
         self._reader = reader
@@ -46,12 +55,24 @@ class Journals:
         self._session = session
         self._clock = clock
         self._lock = threading.Lock()
-        self._cache: dict[str, _Notes] = {}
-        self._subtrees: dict[str, dict[str, tuple[TreeEntry, ...]]] = {}
+        self._seen: OrderedDict[str, _Seen] = OrderedDict()
+
+    def tip(self, cluster: str) -> str | None:
+        return self._tip(names.JOURNAL + names.cluster(cluster))
 
     def view(self, cluster: str) -> NotesView:
-        ref = names.JOURNAL + names.cluster(cluster)
-        return self._notes(cluster, self._tip(ref)).view
+        tip = self.tip(cluster)
+        with self._lock:
+            before = self._seen.get(cluster, _UNSEEN)
+        if tip is None or before.view.tip == tip:
+            return before.view if tip is not None else _UNSEEN.view
+        seen = self._read(tip, before)
+        with self._lock:
+            self._seen[cluster] = seen
+            self._seen.move_to_end(cluster)
+            while sum(one.size for one in self._seen.values()) > _KEPT and len(self._seen) > 1:
+                self._seen.popitem(last=False)
+        return seen.view
 
     def append(self, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:
         """One commit per cluster, one process for all objects, one for all refs, and one push."""
@@ -59,16 +80,15 @@ class Journals:
             raise NameRefused("a batch holds each cluster once")
         for item in batch:
             _check(item)
+        self._must_have(item.revision_parent for item in batch if item.revision_parent)
         results: dict[str, NotesResult] = {}
         objects: list[NewObject] = []
         updates: dict[str, RefUpdate] = {}
-        for item in batch:
-            try:
-                before = self._notes(item.cluster, item.expected_tip)
-            except ObjectMissing as error:
-                results[item.cluster] = NotesResult(accepted=False, tip=None, rejected_by=error.message)
+        for item, before in zip(batch, self._before(batch), strict=True):
+            if isinstance(before, ObjectMissing):
+                results[item.cluster] = NotesResult(accepted=False, tip=None, rejected_by=before.message)
                 continue
-            made = self._commit(item, before)
+            made = self._commit(item, *before)
             objects += made
             updates[item.cluster] = RefUpdate(ref=names.JOURNAL + item.cluster, old=item.expected_tip, new=made[-1].id)
         self._refs.store(objects)
@@ -118,34 +138,30 @@ class Journals:
         found = self._reader.lookup([f"{ref}^{{commit}}"])[0]
         return found.id if found else None
 
-    def _notes(self, cluster: str, tip: str | None) -> _Notes:
-        with self._lock:
-            cached = self._cache.get(cluster)
-        if cached is not None and cached.tip == tip:
-            return cached
-        notes = self._read(cluster, tip, cached)
-        with self._lock:
-            self._cache[cluster] = notes
-        return notes
+    def _must_have(self, revisions: Iterable[str]) -> None:
+        wanted = list(dict.fromkeys(revisions))
+        for sha, found in zip(wanted, self._reader.lookup([f"{sha}^{{commit}}" for sha in wanted]), strict=True):
+            if found is None:
+                raise UnknownRevision(f"revision {sha} is not in the repository")
 
-    def _read(self, cluster: str, tip: str | None, before: _Notes | None) -> _Notes:
-        if tip is None:
-            return _Notes(None, None, {}, {}, NotesView(tip=None, entries=MappingProxyType({})))
-        tree = self._reader.commit(tip).tree
-        found = self._walk(cluster, tree)
+    # Reading ---------------------------------------------------------------------------------------------------------
+
+    def _read(self, tip: str, before: _Seen) -> _Seen:
+        found, subtrees = self._walk(self._reader.commit(tip).tree, before.subtrees)
         # Most notes are those we had: only new contents are read.
-        known: Mapping[str, bytes] = before.contents if before is not None else {}
         wanted = {entry.id for places in found.values() for _, entry in places}
-        fresh = self._reader.contents(sorted(wanted - known.keys()), "blob")
-        contents = {sha: fresh[sha] if sha in fresh else known[sha] for sha in wanted}
+        fresh = self._reader.contents(sorted(wanted - before.contents.keys()), "blob")
+        contents = {sha: fresh[sha] if sha in fresh else before.contents[sha] for sha in wanted}
         entries = {sha: _join(contents[entry.id] for _, entry in places) for sha, places in found.items()}
-        places = {sha: tuple(path for path, _ in where) for sha, where in found.items()}
-        return _Notes(tip, tree, places, contents, NotesView(tip=tip, entries=MappingProxyType(entries)))
+        view = NotesView(tip=tip, entries=MappingProxyType(entries))
+        size = sum(map(len, contents.values())) + 300 * sum(map(len, subtrees.values()))
+        return _Seen(view, subtrees, contents, size)
 
-    def _walk(self, cluster: str, root: str) -> dict[str, list[tuple[tuple[str, ...], TreeEntry]]]:
-        known = self._subtrees.get(cluster, {})
+    def _walk(
+        self, root: str, known: Mapping[str, tuple[TreeEntry, ...]]
+    ) -> tuple[dict[str, _Places], dict[str, tuple[TreeEntry, ...]]]:
         used: dict[str, tuple[TreeEntry, ...]] = {}
-        found: dict[str, list[tuple[tuple[str, ...], TreeEntry]]] = {}
+        found: dict[str, _Places] = {}
         level: list[tuple[tuple[str, ...], str]] = [((), root)]
         while level:
             missing = [tree for _, tree in level if tree not in known]
@@ -161,30 +177,70 @@ class Journals:
                     elif entry.mode != TREE and len(sha := "".join(here)) == 40:
                         found.setdefault(sha, []).append((here, entry))
             level = below
-        self._subtrees[cluster] = used
+        return found, used
+
+    # Writing ---------------------------------------------------------------------------------------------------------
+
+    def _before(self, batch: Sequence[NotesAppend]) -> list[tuple[str | None, _Notes] | ObjectMissing]:
+        """For each item the tree that it is written on, and the notes that it adds to, with where they lie (more than
+        one place after a foreign merge). All together: a handful of requests however many there are."""
+        try:
+            return self._before_all(batch)
+        except ObjectMissing as error:
+            return [error] if len(batch) == 1 else [found for item in batch for found in self._before([item])]
+
+    def _before_all(self, batch: Sequence[NotesAppend]) -> list[tuple[str | None, _Notes] | ObjectMissing]:
+        commits = self._reader.commits(item.expected_tip for item in batch if item.expected_tip is not None)
+        roots = [commits[item.expected_tip].tree if item.expected_tip is not None else None for item in batch]
+        asked = [(root, sha) for root, item in zip(roots, batch, strict=True) for sha in dict(item.lines)]
+        places = self._places((root, sha) for root, sha in asked if root is not None)
+        contents = self._reader.contents((entry.id for where in places.values() for _, entry in where), "blob")
+        found: list[tuple[str | None, _Notes] | ObjectMissing] = []
+        for root, item in zip(roots, batch, strict=True):
+            notes: _Notes = {}
+            for sha in dict(item.lines):
+                where = places[root, sha] if root is not None else []
+                notes[sha] = [path for path, _ in where], _join(contents[entry.id] for _, entry in where)
+            found.append((root, notes))
         return found
 
-    def _commit(self, item: NotesAppend, before: _Notes) -> list[NewObject]:
+    def _places(self, asked: Iterable[tuple[str, str]]) -> dict[tuple[str, str], _Places]:
+        """(root, annotated commit) → where its note lies."""
+        found: dict[tuple[str, str], _Places] = {pair: [] for pair in asked}
+        level: list[tuple[tuple[str, str], tuple[str, ...], str]] = [(pair, (), pair[0]) for pair in found]
+        while level:
+            trees = self._reader.trees(tree for _, _, tree in level)
+            below: list[tuple[tuple[str, str], tuple[str, ...], str]] = []
+            for pair, path, tree in level:
+                rest = pair[1][2 * len(path) :]
+                for entry in trees[tree]:
+                    name = entry.name.decode("ascii", "replace")
+                    if entry.mode != TREE and name == rest:
+                        found[pair].append(((*path, name), entry))
+                    elif entry.mode == TREE and name == rest[:2] and len(rest) > 2:
+                        below.append((pair, (*path, name), entry.id))
+            level = below
+        return found
+
+    def _commit(self, item: NotesAppend, root: str | None, notes: _Notes) -> list[NewObject]:
         added: dict[str, list[str]] = {}
         for sha, line in item.lines:
             added.setdefault(sha, []).append(line)
         changes: dict[tuple[str, ...], bytes | None] = {}
         for sha, lines in added.items():
-            note = _join([before.view.entries.get(sha, b""), "".join(f"{line}\n" for line in lines).encode()])
-            changes |= dict.fromkeys(before.places.get(sha, ()))
-            changes[(sha[:2], sha[2:])] = note
+            places, before = notes[sha]
+            changes |= dict.fromkeys(places)
+            changes[(sha[:2], sha[2:])] = _join([before, "".join(f"{line}\n" for line in lines).encode()])
         for data in item.attachments:
             changes[(ATTACHMENTS, blob_id(data))] = data
-        tree, objects = edit_tree(self._reader, before.tree, changes)
+        tree, objects = edit_tree(self._reader, root, changes)
         assert tree is not None  # a batch item has lines
-        if item.revision_parent and self._reader.lookup([f"{item.revision_parent}^{{commit}}"])[0] is None:
-            raise UnknownRevision(f"revision {item.revision_parent} is not in the repository")
         tip = item.expected_tip
         if tip is None:
             # An empty root, so that first parents are always the journal and never the branch.
-            root = self._new_commit(EMPTY_TREE, (), f"Journal of {item.cluster}")
-            objects += [new_object("tree", b""), root]
-            tip = root.id
+            first = self._new_commit(EMPTY_TREE, (), f"Journal of {item.cluster}")
+            objects += [new_object("tree", b""), first]
+            tip = first.id
         parents = [tip, item.revision_parent] if item.revision_parent else [tip]
         return [*objects, self._new_commit(tree, parents, item.subject)]
 

@@ -17,7 +17,8 @@ from reconciler.config_repo.records import CommitInfo
 LIFETIME = 600.0  # a process keeps packs open that were deleted long ago: let it go now and then
 _YOUNG = 1.0
 _GROUP = 2000
-_RECENT = 32
+_RECENT = 64  # commits
+_ENTRIES = 10_000  # of trees
 
 
 class Found(NamedTuple):
@@ -38,7 +39,9 @@ class Reader:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._pipe: Pipe | None = None
+        self._recent_lock = threading.Lock()
         self._recent: dict[str, tuple[TreeEntry, ...]] = {}
+        self._entries = 0
         self._commits: dict[str, CommitInfo] = {}
         self._started = 0.0
 
@@ -69,14 +72,20 @@ class Reader:
     def trees(self, ids: Iterable[str]) -> dict[str, tuple[TreeEntry, ...]]:
         """Parsed trees. The last few stay: the same large folder is asked for several times in a row."""
         wanted = list(dict.fromkeys(ids))
-        recent = self._recent
-        fresh = self.contents((sha for sha in wanted if sha not in recent), "tree")
+        with self._recent_lock:
+            known = {sha: self._recent[sha] for sha in wanted if sha in self._recent}
+        fresh = self.contents((sha for sha in wanted if sha not in known), "tree")
         try:
             parsed = {sha: parse_tree(data) for sha, data in fresh.items()}
         except ValueError as error:
             raise ObjectMissing(f"a folder of the repository cannot be read: {error}") from error
-        self._recent = dict(list((recent | parsed).items())[-_RECENT:]) if parsed else recent
-        return {sha: parsed[sha] if sha in parsed else recent[sha] for sha in wanted}
+        with self._recent_lock:
+            for sha, entries in parsed.items():
+                self._entries += len(entries) if sha not in self._recent else 0
+                self._recent[sha] = entries
+            while self._entries > _ENTRIES and len(self._recent) > 1:
+                self._entries -= len(self._recent.pop(next(iter(self._recent))))
+        return {sha: parsed[sha] if sha in parsed else known[sha] for sha in wanted}
 
     def commits(self, ids: Iterable[str]) -> dict[str, CommitInfo]:
         """Parsed commits. The last few stay: a tick asks for its head several times."""

@@ -154,6 +154,8 @@ class ConfigRepo:
 
     def is_ancestor(self, a: str, b: str) -> bool:
         """Whether b contains a. False if either is no longer here."""
+        if self._history.leads_to(a, b):  # no process for what is already known
+            return True
         done = self._git.run("merge-base", "--is-ancestor", names.sha(a), names.sha(b))
         if done.code not in (0, 1):
             self._reader.refresh()
@@ -168,6 +170,13 @@ class ConfigRepo:
     def clusters(self, sha: str) -> Mapping[str, str]:
         """Cluster name → id of its input tree at this commit."""
         return self._folders(sha).clusters
+
+    def input_of(self, sha: str, cluster: str) -> str | None:
+        """The input tree of one cluster at a commit, mostly without listing the others; None: no such folder."""
+        found = self._reader.lookup([f"{names.sha(sha)}:{names.CLUSTERS}/{names.cluster(cluster)}"])[0]
+        if found is not None and found.kind == "tree":
+            return found.id
+        return self.clusters(sha).get(cluster)  # absent is not the same as not readable
 
     def problems(self, sha: str) -> list[RepoFile]:
         """Entries below clusters/ that look like a cluster and are none."""
@@ -261,10 +270,19 @@ class ConfigRepo:
     def notes(self, cluster: str) -> NotesView:
         return self._journals.view(cluster)
 
+    def journal_tip(self, cluster: str) -> str | None:
+        """Where the journal stands, without reading it; None: there is none."""
+        return self._journals.tip(cluster)
+
+    def journal_tips(self) -> dict[str, str]:
+        """Where each journal stands, by cluster, sorted; also of clusters that no longer have a folder."""
+        refs = list_refs(self._git, names.JOURNAL)
+        tips = {ref.removeprefix(names.JOURNAL): tip for ref, tip in sorted(refs.items())}
+        return {name: tip for name, tip in tips.items() if names.CLUSTER.fullmatch(name)}
+
     def journal_clusters(self) -> list[str]:
         """Clusters that have a journal, whether or not they still have a folder."""
-        found = (ref.removeprefix(names.JOURNAL) for ref in list_refs(self._git, names.JOURNAL))
-        return sorted(name for name in found if names.CLUSTER.fullmatch(name))
+        return list(self.journal_tips())
 
     def append_notes(self, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:
         """Add lines to journals; each cluster is accepted or rejected alone. Accepted = durable.

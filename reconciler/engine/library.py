@@ -156,7 +156,7 @@ class Library:
         with self._lock:
             if (revision, cluster) in self._trees:
                 return self._trees[revision, cluster]
-        tree = self._repo.clusters(revision).get(cluster)
+        tree = self._repo.input_of(revision, cluster)
         self.remember(revision, cluster, tree)
         return tree
 

@@ -58,7 +58,7 @@ class Memory:
 
     def forget_ended(self) -> None:
         """Only open ops need to be remembered."""
-        open_ops = {op for op, record in self.fold.ops.items() if record.phase.open}
+        open_ops = self.fold.open_ops.keys()
         for kept in (self.absent_looks, self.backoff, self.not_before, self.last_sent, self.outcomes):
             for op in kept.keys() - open_ops:
                 del kept[op]

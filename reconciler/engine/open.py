@@ -6,6 +6,9 @@ of and that have neither: what was made for them may live on, which one look tel
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
 from reconciler.config_repo.errors import UnknownCluster
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine.doubt import compare
@@ -17,21 +20,41 @@ from reconciler.live.clock import Clock
 from schemas.errors import InstantStartError
 from schemas.journal import ClusterStatus
 
+Tips: TypeAlias = Mapping[str, str]
 
-def clusters(repo: ConfigRepo, head: str, memories: dict[str, Memory]) -> list[str]:
+
+def clusters(
+    repo: ConfigRepo,
+    head: str,
+    memories: dict[str, Memory],
+    tips: Tips | None = None,
+    gone: dict[str, str] | None = None,
+) -> list[str]:
+    """`tips`: where the journals stand, if somebody just looked. `gone`: the tips at which journals were seen to have
+    ended; those are not read again, and nobody remembers more of them."""
+    tips = repo.journal_tips() if tips is None else tips
+    gone = {} if gone is None else gone
     folders = repo.clusters(head)
-    journals = [name for name in repo.journal_clusters() if name not in folders]
-    left = [name for name in journals if _is_alive(repo, name, memories)]
+    journals = [name for name in tips if name not in folders]
+    left = [name for name in journals if gone.get(name) != tips[name] and _is_alive(repo, name, memories, tips, gone)]
     forgotten = {*repo.clusters_ever(head), *memories} - {*folders, *journals}
     orphans = [name for name in forgotten if _may_be_left(repo, name, head, memories)]
     return sorted({*folders, *left, *orphans})
 
 
-def _is_alive(repo: ConfigRepo, cluster: str, memories: dict[str, Memory]) -> bool:
+def _is_alive(repo: ConfigRepo, cluster: str, memories: dict[str, Memory], tips: Tips, gone: dict[str, str]) -> bool:
+    known = cluster in memories
     try:
-        return not remember(repo, cluster, memories).status().gone
+        alive = not remember(repo, cluster, memories, tips).status().gone
     except InstantStartError:
         return True  # it is told when the cluster is opened
+    if alive:
+        gone.pop(cluster, None)
+    else:
+        gone[cluster] = tips[cluster]
+        if not known:
+            del memories[cluster]
+    return alive
 
 
 def _may_be_left(repo: ConfigRepo, cluster: str, head: str, memories: dict[str, Memory]) -> bool:
@@ -45,12 +68,13 @@ def _may_be_left(repo: ConfigRepo, cluster: str, head: str, memories: dict[str, 
         return False
 
 
-def remember(repo: ConfigRepo, cluster: str, memories: dict[str, Memory]) -> Memory:
+def remember(repo: ConfigRepo, cluster: str, memories: dict[str, Memory], tips: Tips | None = None) -> Memory:
     """The memory of a cluster, its journal read again if others wrote to it."""
-    view = repo.notes(cluster)
+    tip = tips.get(cluster) if tips is not None else repo.journal_tip(cluster)
     known = memories.get(cluster)
-    if known is not None and known.tip == view.tip:
+    if known is not None and known.tip == tip:
         return known
+    view = repo.notes(cluster)
     texts = (line for note in view.entries.values() for line in note.decode("ascii", "replace").splitlines())
     read = fold.read(cluster, texts)
     _check_input(repo, cluster, read)
@@ -67,7 +91,7 @@ def _check_input(repo: ConfigRepo, cluster: str, read: fold.Fold) -> None:
     rollout = read.rollout
     if rollout is None or not repo.has_commit(rollout.rev):
         return
-    told, there = rollout.input, repo.clusters(rollout.rev).get(cluster)
+    told, there = rollout.input, repo.input_of(rollout.rev, cluster)
     if told != there:
         read.breaks(
             f"seq {rollout.seq} says that clusters/{cluster} was {told or 'gone'} at {rollout.rev[:12]}, "
@@ -86,8 +110,11 @@ def revision_at(repo: ConfigRepo, cluster: str, head: str, status: ClusterStatus
         return seen if seen is not None and known else head
 
 
-def open_scope(repo: ConfigRepo, cluster: str, head: str, memories: dict[str, Memory], clock: Clock) -> Scope:
-    memory = remember(repo, cluster, memories)
+def open_scope(
+    repo: ConfigRepo, cluster: str, head: str, memories: dict[str, Memory], clock: Clock, tips: Tips | None = None
+) -> Scope:
+    """`tips`: where the journals stand, if somebody just looked."""
+    memory = remember(repo, cluster, memories, tips)
     memory.born = memory.born or clock.now().timestamp()
     status = memory.status()
     revision = revision_at(repo, cluster, head, status)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reconciler.engine.doubt import doubt
-from reconciler.engine.load import Library, base_of
+from reconciler.engine.library import Library
+from reconciler.engine.load import base_of
 from reconciler.engine.scope import Scope
 from reconciler.engine.stages import states
 from reconciler.journal.fold import JOURNAL

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,15 +30,16 @@ from reconciler.engine.scope import Scope
 from reconciler.engine.wake import next_wake
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
-from reconciler.plan.gates import fleet_of, spent
+from reconciler.plan.gates import Fleet, Spent, fleet_of, spent
 from reconciler.resources.handler import Handler
 from schemas.errors import InstantStartError, InvalidInput
-from schemas.resource import Observed
+from schemas.plan import Plan
 
 FAMILIES = 16
 NOBODY = 600.0  # seconds before it is tried again to see whether a cluster that nobody tells of has left something
 LONGEST_DENIED = 900.0
 AFTER_PROBLEM = 5.0  # seconds before a cluster that could not be worked on is tried again; longer every time
+AFTER_GONE = 3600.0  # seconds for which a cluster that is gone is remembered
 log = logging.getLogger(__name__)
 
 
@@ -84,6 +85,7 @@ class Engine:
         self.kubes = Kubes(accounts)
         self.preflight = preflight
         self.memories: dict[str, Memory] = {}
+        self._gone: dict[str, str] = {}
         # Clusters wait for their families: in one pool, enough clusters would wait for each other for ever.
         self._families = ThreadPoolExecutor(max_workers=FAMILIES, thread_name_prefix="look")
         self._cache = str(state_dir / "cache")
@@ -147,17 +149,20 @@ class Engine:
     def _tick(self, head: str, only: set[str] | None) -> Result:
         given = self.repo.orders()
         ordered = {str(order.body.get("cluster")) for order in given if order.problem is None}
-        known = [n for n in opening.clusters(self.repo, head, self.memories) if only is None or n in only]
+        tips = self.repo.journal_tips()
+        there = opening.clusters(self.repo, head, self.memories, tips, self._gone)
+        known = [name for name in there if only is None or name in only]
         names = [name for name in known if self._is_due(name, head, name in ordered)]
         result = Result(head=head, clusters=names)
         self._prepare(names, head)
-        everyone = self._open(names, head, result)
+        everyone = self._open(names, head, tips, result)
         list(self.pool.map(self._try_to_see, _well(everyone)))
         scopes = _well(everyone)
+        fleets = self._fleets(scopes)
         taken: dict[str, list[str]] = {}
         drafts: dict[str, list[act.Draft]] = {}
         for scope in scopes:
-            self._try(scope, self._write, scope, scopes, given, taken, drafts)
+            self._try(scope, self._write, scope, fleets, given, taken, drafts)
         result.lines += self._publish(_well(scopes))
         alive = _well(scopes)
         for scope in alive:
@@ -175,6 +180,7 @@ class Engine:
             if scope.nothing_here and not doubt.may_be_there(scope):
                 scope.memory.nothing_left = scope.revision
             scope.memory.wake = self.clock.now().timestamp() + self._pause(scope)
+        self._forget_gone()
         result.problems |= {scope.cluster: scope.problem for scope in everyone if scope.problem is not None}
         result.wake = self._soonest(known)
         return result
@@ -188,11 +194,11 @@ class Engine:
         except Exception:  # whose documents these are is told when each is read alone
             log.warning("documents could not be read together", exc_info=True)
 
-    def _open(self, names: Iterable[str], head: str, result: Result) -> list[Scope]:
+    def _open(self, names: Iterable[str], head: str, tips: opening.Tips, result: Result) -> list[Scope]:
         scopes: list[Scope] = []
         for name in names:
             try:
-                scope = opening.open_scope(self.repo, name, head, self.memories, self.clock)
+                scope = opening.open_scope(self.repo, name, head, self.memories, self.clock, tips)
                 doubt.keep(self.repo, scope.memory)
             except Exception as error:
                 told = f"{error.reason}: {error.message}" if isinstance(error, InstantStartError) else repr(error)
@@ -210,13 +216,13 @@ class Engine:
     def _write(
         self,
         scope: Scope,
-        scopes: Sequence[Scope],
+        fleets: Mapping[str, Fleet],
         given: Sequence[Order],
         taken: dict[str, list[str]],
         drafts: dict[str, list[act.Draft]],
     ) -> None:
         """Everything that is decided and written about one cluster before anything is sent."""
-        self._decide(scope, scopes)
+        self._decide(scope, fleets[scope.revision])
         taken[scope.cluster] = orders.take(scope, given)
         gate.gate(scope, scope.fleet)
         resolve.resolve(scope, self.handlers, self.clock)
@@ -289,19 +295,38 @@ class Engine:
             self.preflight.see(scope)
         scope.nothing_here = doubt.is_anew(scope) and not doubt.has_ours(scope)
 
-    def _decide(self, scope: Scope, scopes: Sequence[Scope]) -> None:
+    def _fleets(self, scopes: Sequence[Scope]) -> dict[str, Fleet]:
+        """What each revision does to all its clusters together. Those that are not due now count with what was
+        planned for them last."""
+        seen = {scope.cluster: scope.observed for scope in scopes}
+        revisions = {scope.revision for scope in scopes}
+        plans: dict[str, dict[str, Plan]] = {revision: {} for revision in revisions}
+        for name, memory in self.memories.items():
+            if memory.plan is not None and memory.plan.revision in revisions:
+                plans[memory.plan.revision][name] = memory.plan
+        new = frozenset(name for name, memory in self.memories.items() if memory.fold.ready is None)
+        looks = {name: seen.get(name, memory.seen) for name, memory in self.memories.items()}
+        return {
+            revision: fleet_of(found, looks, new, {name: self._spent(plan) for name, plan in found.items()})
+            for revision, found in plans.items()
+        }
+
+    def _spent(self, plan: Plan) -> Spent:
+        """Where another revision is still the journal's, this one has done nothing yet."""
+        status = self.memories[plan.cluster].status()
+        return spent(status, plan) if status.rev == plan.revision else Spent()
+
+    def _decide(self, scope: Scope, fleet: Fleet) -> None:
         """Gate, and open the rollout with what the gate said."""
-        # Clusters that are not due now count with what was planned for them last.
-        others = [m for m in self.memories.values() if m.plan is not None and m.plan.revision == scope.revision]
-        plans = {m.cluster: m.plan for m in others if m.plan is not None}
-        seen: dict[str, dict[str, Observed]] = {m.cluster: m.seen for m in others}
-        seen.update({s.cluster: s.observed for s in scopes if s.cluster in plans})
-        told = {m.cluster: m.status() for m in others}
-        new = frozenset(name for name, status in told.items() if status.last_ready is None)
-        gone = {name: spent(status, plans[name]) for name, status in told.items()}
-        gate.gate(scope, fleet_of(plans, seen, new, gone))
+        gate.gate(scope, fleet)
         rollout.open_rollout(scope, self.library, self.writer)
         scope.held.clear()
+
+    def _forget_gone(self) -> None:
+        """Of a cluster that is gone only its journal remains."""
+        now = self.clock.now().timestamp()
+        for name in [n for n in self._gone if n in self.memories and now > self.memories[n].wake + AFTER_GONE]:
+            del self.memories[name]
 
     def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:
         """Send lanes side by side, each lane in order; write what came back."""

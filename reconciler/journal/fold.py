@@ -5,11 +5,10 @@ A rollout line *replaces* stages, open ops, done, holds and kinds, so fold(all) 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reconciler.journal.lines import BrokenLine, newer, parse, shorten
+from reconciler.journal.lines import BrokenLine, newer, numbered, parse, shorten
 from schemas.journal import (
     VERSION,
     ClusterStatus,
@@ -51,31 +50,35 @@ def fold_lines(cluster: str, texts: Iterable[str]) -> ClusterStatus:
 
 def read(cluster: str, texts: Iterable[str]) -> Fold:
     """The fold of lines in any order, ready to take more. A line that cannot be read, a gap, or two different lines
-    with one seq make the journal broken: what could be read before is still told, and nobody writes."""
+    with one seq make the journal broken: what could be read before is still told, and nobody writes.
+
+    Of lines before the newest rollout only the numbers and the orders count: a journal of years costs little."""
     state = Fold(cluster=cluster)
-    by_seq: dict[int, tuple[str, Line | None]] = {}
+    by_seq: dict[int, tuple[str, str]] = {}  # seq → kind, text
     for text in texts:
         if not text.strip():
             continue
         try:
-            line = parse(text)
+            seq, kind = numbered(text)
         except BrokenLine as error:
             state.breaks(str(error))
             continue
-        seq = line.seq if line is not None else int(json.loads(text)["seq"])
-        if seq in by_seq and by_seq[seq][0] != text:
+        if seq in by_seq and by_seq[seq][1] != text:
             state.breaks(f"two different lines with seq {seq}")
             continue
-        by_seq[seq] = (text, line)
+        by_seq[seq] = (kind, text)
 
     order = sorted(by_seq)
-    start = _newest_rollout(order, by_seq)
+    start = _newest_rollout(state, [(seq, *by_seq[seq]) for seq in order])
     state.seq = order[start] - 1 if order else 0
     # Orders are folded once for ever, so those before the newest rollout count too.
-    before = (by_seq[seq][1] for seq in order[:start])
-    state.orders = [line.id for line in before if isinstance(line, OrderLine) and line.id is not None]
+    for seq in order[:start]:
+        kind, text = by_seq[seq]
+        line = _parsed(state, text) if kind == "order" else None
+        if isinstance(line, OrderLine) and line.id is not None:
+            state.orders.append(line.id)
     for seq in order[start:]:
-        state.take(by_seq[seq][1], seq)
+        state.take(_parsed(state, by_seq[seq][1]), seq)
     return state
 
 
@@ -93,11 +96,20 @@ def revisions(notes: Mapping[str, bytes]) -> dict[str, RevisionStatus]:
     return found
 
 
-def _newest_rollout(order: list[int], by_seq: Mapping[int, tuple[str, Line | None]]) -> int:
-    for index in range(len(order) - 1, -1, -1):
-        if isinstance(by_seq[order[index]][1], RolloutLine):
+def _newest_rollout(state: Fold, lines: Sequence[tuple[int, str, str]]) -> int:
+    for index in range(len(lines) - 1, -1, -1):
+        _, kind, text = lines[index]
+        if kind == "rollout" and isinstance(_parsed(state, text), RolloutLine):
             return index
     return 0
+
+
+def _parsed(state: Fold, text: str) -> Line | None:
+    try:
+        return parse(text)
+    except BrokenLine as error:
+        state.breaks(str(error))
+        return None
 
 
 @dataclass
@@ -122,6 +134,8 @@ class Fold:
     kinds: tuple[str, ...] = ()
     refs: dict[str, str] = field(default_factory=dict[str, str])
     ended: EndLine | None = None
+    open_ops: dict[str, OpRecord] = field(default_factory=dict[str, OpRecord])  # those of `ops` that are open
+    _status: ClusterStatus | None = field(default=None, repr=False, compare=False)
 
     def feed(self, text: str) -> None:
         """Take a line just written."""
@@ -133,7 +147,7 @@ class Fold:
         """Take the line of this seq; None is a line of a kind we do not know."""
         if seq != self.seq + 1:
             self.breaks(f"lines are missing before seq {seq}")
-        self.seq = seq
+        self.seq, self._status = seq, None
         if line is None:
             return
         if line.v > VERSION:
@@ -147,7 +161,7 @@ class Fold:
             self.ready, self.since = self.rollout.rev, seq
 
     def breaks(self, why: str) -> None:
-        self.broken = self.broken or why
+        self.broken, self._status = self.broken or why, None
 
     def _take(self, line: Line) -> None:
         for key in _keys(line):
@@ -173,7 +187,7 @@ class Fold:
         self.rollout, self.ended = line, None
         self.ready, self.since = line.ready, line.seq
         self.stages, self.done = {}, dict(line.done)
-        self.ops = {op.op: op for op in line.open}
+        self.ops, self.open_ops = {op.op: op for op in line.open}, {op.op: op for op in line.open if op.phase.open}
         self.holds = {hold.key: hold for hold in line.holds}
         self.approved = list(line.approved)
         self.kinds = line.kinds
@@ -186,7 +200,7 @@ class Fold:
             mode="python", by_alias=True, exclude_none=True, exclude={"say", "v", "seq", "roll", "t"}
         )
         if line.phase is Phase.INTENT and (known is None or known.phase in _AGAIN):
-            self.ops[line.op] = OpRecord.model_validate({**fields, "seq": line.seq})
+            self._put(OpRecord.model_validate({**fields, "seq": line.seq}))
             return
         if known is None:
             raise BrokenLine(f"seq {line.seq}: op {line.op} has no intent")
@@ -205,8 +219,16 @@ class Fold:
             "ended": line.at,
             "seq": line.seq,
         }
-        op = self.ops[line.op] = OpRecord.model_validate(merged)
+        op = OpRecord.model_validate(merged)
+        self._put(op)
         self._remember(op)
+
+    def _put(self, op: OpRecord) -> None:
+        self.ops[op.op] = op
+        if op.phase.open:
+            self.open_ops[op.op] = op
+        else:
+            self.open_ops.pop(op.op, None)
 
     def _remember(self, op: OpRecord) -> None:
         """What was made is known by its id until it is deleted, so that losing its mark does not lose it."""
@@ -253,7 +275,7 @@ class Fold:
             return Condition.UNKNOWN, "NoJournal", "nothing was ever applied here"
         if self.ended is not None:
             return Condition.SUPERSEDED, "Superseded", f"main moved on to {self.ended.by[:7]}"
-        unknown = next((op for op in self.ops.values() if op.phase is Phase.UNKNOWN), None)
+        unknown = next((op for op in self.open_ops.values() if op.phase is Phase.UNKNOWN), None)
         if unknown is not None:
             return (
                 Condition.STALLED,
@@ -267,7 +289,7 @@ class Fold:
         if held:
             more = f" (and {len(held) - 1} more)" if len(held) > 1 else ""
             return Condition.STALLED, held[0].reason, f"{held[0].msg or held[0].key + ' is held'}{more}"
-        if self._all_ready() and not self._open():
+        if self._all_ready() and not self.open_ops:
             return Condition.READY, "Ready", ""
         busy = next(((n, s) for n, s in self.stages.items() if s.state is not StageState.READY), None)
         if busy is not None:
@@ -284,10 +306,13 @@ class Fold:
         states = [s.state for s in self.stages.values()]
         return bool(states) and self.stages.keys() >= set(told) and all(s is StageState.READY for s in states)
 
-    def _open(self) -> bool:
-        return any(op.phase.open for op in self.ops.values())
-
     def status(self) -> ClusterStatus:
+        """A picture of now; the same one as long as no line is taken."""
+        if self._status is None:
+            self._status = self._told()
+        return self._status
+
+    def _told(self) -> ClusterStatus:
         condition, reason, msg = self.condition()
         gone = self.rollout is not None and self.rollout.input is None and condition is Condition.READY
         if self.broken is not None:

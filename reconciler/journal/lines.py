@@ -7,6 +7,7 @@ line that would be too long loses its longest free text, never a fact; one that 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -16,6 +17,9 @@ from schemas.journal import LINE, MAX_LINE, MAX_ROLLOUT, VERSION, Line, OpRecord
 from schemas.secrets import mask_secrets
 
 _HEAD = ("at", "say", "v", "seq", "roll", "t")
+_CANONICAL = re.compile(
+    r'\{"at":"[^"\\]*","say":"(?:[^"\\]|\\.)*+","v":[0-9]+,"seq":(?P<seq>[0-9]{1,18}),"roll":[0-9]+,"t":"(?P<t>[a-z]+)"[,}]'
+)
 _FREE_TEXT = ("msg", "detail", "why", "say")
 _SAY = 120
 _MSG = 500
@@ -80,6 +84,22 @@ def parse(text: str) -> Line | None:
 
 def newer(seq: int, version: int) -> str:
     return f"seq {seq} is of version {shorten(str(version), 20)}; this program writes {VERSION}"
+
+
+def numbered(text: str) -> tuple[int, str]:
+    """Number and kind of a line. One that begins as a `Pen` writes them is not read further; any other is. Raises
+    BrokenLine."""
+    match = _CANONICAL.match(text)
+    if match is not None and text.endswith("}"):
+        return int(match["seq"]), match["t"]
+    line = parse(text)
+    if line is not None:
+        return line.seq, line.t
+    raw = json.loads(text)
+    try:
+        return int(raw["seq"]), str(raw["t"])
+    except (ValueError, TypeError) as error:
+        raise BrokenLine(f"not a journal line: {shorten(text, 80)}") from error
 
 
 def record_of(intent: dict[str, Any]) -> OpRecord:
