@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from dataclasses import dataclass, field
 
 from schemas.resource import Source, Stage
@@ -35,7 +36,7 @@ class Cost(enum.StrEnum):
         return order.index(self) > order.index(other)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Action:
     """One planned step on one resource.
 
@@ -61,7 +62,7 @@ class Action:
     fields: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    @property
+    @functools.cached_property  # asked for at every step of a tick
     def digest(self) -> str:
         """What an approval binds to: verb, key, target, cost and, for delete and replace, the live identity."""
         body: JsonObject = {"verb": self.verb.value, "key": self.key, "want": self.want, "cost": self.cost.value}

@@ -172,14 +172,9 @@ def unknown(resource: Resource, reason: str, message: str) -> Observed:
 
 def refs_in(value: JsonValue) -> Iterator[Ref]:
     """All references inside a value, in order."""
-    if isinstance(value, Ref):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in cast("Mapping[str, Any]", value).values():
-            yield from refs_in(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in cast("list[Any]", value):
-            yield from refs_in(inner)
+    found: list[Ref] = []
+    _collect(value, found)
+    return iter(found)
 
 
 def resolve(value: JsonValue, observed: Mapping[str, Observed]) -> JsonValue:
@@ -192,3 +187,17 @@ def resolve(value: JsonValue, observed: Mapping[str, Observed]) -> JsonValue:
     if isinstance(value, (list, tuple)):
         return [resolve(v, observed) for v in cast("list[Any]", value)]
     return value
+
+
+def _collect(value: Any, found: list[Ref]) -> None:
+    kind: Any = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return
+    if kind is Ref:
+        found.append(value)
+    elif isinstance(value, Mapping):
+        for inner in cast("Mapping[str, Any]", value).values():
+            _collect(inner, found)
+    elif isinstance(value, (list, tuple)):
+        for inner in cast("list[Any]", value):
+            _collect(inner, found)

@@ -28,6 +28,11 @@ def digest(value: JsonValue) -> str:
 
 
 def _plain(value: Any) -> Any:
+    kind: Any = type(value)
+    if kind is str or kind is int or kind is bool or value is None:  # most values, without asking any further
+        return value
+    if kind is dict:
+        return {str(k): _plain(v) for k, v in value.items()}
     match value:
         case bool() | int() | str() | None:
             return value

@@ -325,8 +325,10 @@ class Engine:
     def _forget_gone(self) -> None:
         """Of a cluster that is gone only its journal remains."""
         now = self.clock.now().timestamp()
-        for name in [n for n in self._gone if n in self.memories and now > self.memories[n].wake + AFTER_GONE]:
-            del self.memories[name]
+        for name in self._gone.keys() & self.memories.keys():
+            ended = self.memories[name].fold.at
+            if ended and now - datetime.fromisoformat(ended).timestamp() > AFTER_GONE:
+                del self.memories[name]
 
     def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:
         """Send lanes side by side, each lane in order; write what came back."""

@@ -10,7 +10,7 @@ from tests.config_repo.gitbox import run
 FILES = 20  # documents of one cluster, one a file
 
 
-def cluster_document(name: str) -> str:
+def cluster_document(name: str, *, suspended: bool = False) -> str:
     return f"""# The {name} cluster of the platform team. Ask before you change the region.
 apiVersion: instantstart/v1
 kind: Cluster
@@ -20,6 +20,7 @@ spec:
   account: "111122223333"
   region: us-west-2
   kubernetesVersion: "1.33"
+  suspend: {str(suspended).lower()}
   dependencies:
     chart:
       repository: https://charts.example/hyperpod
@@ -70,19 +71,19 @@ spec:
 """
 
 
-def documents(cluster: str) -> dict[str, bytes]:
+def documents(cluster: str, *, suspended: bool = False) -> dict[str, bytes]:
     """Twenty files of one cluster, by path in the repository."""
-    texts = {"cluster": cluster_document(cluster), "shared": storage_document("shared")}
+    texts = {"cluster": cluster_document(cluster, suspended=suspended), "shared": storage_document("shared")}
     texts |= {f"group-{n}": group_document(f"group-{n}", n) for n in range(FILES - len(texts))}
     return {f"clusters/{cluster}/{name}.yaml": text.encode() for name, text in texts.items()}
 
 
-def make_repository(path: Path, clusters: int) -> None:
+def make_repository(path: Path, clusters: int, *, suspended: bool = False) -> None:
     """A packed bare repository with that many clusters."""
     init_repository(path, {"README.md": b"x"})
     parts = [b"commit refs/heads/main\ncommitter x <x@example.com> 1790000000 +0000\ndata 1\nx\n"]
     for number in range(clusters):
-        for name, data in documents(f"c{number}").items():
+        for name, data in documents(f"c{number}", suspended=suspended).items():
             parts.append(b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data))
     run(path, "fast-import", "--quiet", "--force", stdin=b"".join(parts))
     run(path, "gc", "-q")
