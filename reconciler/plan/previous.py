@@ -35,6 +35,8 @@ def together(revisions: Iterable[Mapping[str, Resource]], *, ready: bool) -> Pre
     for number, resources in enumerate(revisions):
         for key, resource in resources.items():
             before = last.get(key)
+            if before is resource:  # revisions share what they have in common
+                continue
             last[key] = resource
             if before is None:
                 found[key] = resource
