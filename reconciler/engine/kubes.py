@@ -16,14 +16,14 @@ from schemas.resource import Presence
 
 
 class Kubes:
-    """One connection per endpoint and authority; a cluster made again under its name gets a new one."""
+    """One connection per cluster; a cluster made again under its name gets a new one, and the old one is closed."""
 
     def __init__(self, accounts: AwsAccounts, *, pause: Callable[[float], None] = time.sleep) -> None:
         """`pause` waits between the tries of a read."""
         self._accounts = accounts
         self._pause = pause
         self._lock = threading.Lock()
-        self._open: dict[tuple[str, str], KubeCluster] = {}
+        self._open: dict[str, tuple[tuple[str, str], KubeCluster]] = {}
 
     def of(self, world: World) -> KubeCluster:
         """Raises Refused while there is no control plane to talk to."""
@@ -36,16 +36,25 @@ class Kubes:
             raise Refused(f"{key} has no endpoint yet", reason="NoControlPlane")
         name = world.observed[key].name
         with self._lock:
-            found = self._open.get((endpoint, ca))
-            if found is None:
-                pem = base64.b64decode(ca).decode("ascii")
-                found = self._open[endpoint, ca] = KubeCluster(
-                    endpoint, pem, EksTokens(world.aws, name), pause=self._pause
-                )
-            return found
+            at, found = self._open.get(world.cluster, (None, None))
+            if found is not None and at == (endpoint, ca):
+                return found
+            pem = base64.b64decode(ca).decode("ascii")
+            made = KubeCluster(endpoint, pem, EksTokens(world.aws, name), pause=self._pause)
+            self._open[world.cluster] = (endpoint, ca), made
+        if found is not None:
+            found.close()
+        return made
+
+    def forget(self, cluster: str) -> None:
+        """Close what is open to a cluster that is gone."""
+        with self._lock:
+            _, found = self._open.pop(cluster, (None, None))
+        if found is not None:
+            found.close()
 
     def close(self) -> None:
         with self._lock:
-            for cluster in self._open.values():
+            for _, cluster in self._open.values():
                 cluster.close()
             self._open.clear()

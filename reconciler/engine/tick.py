@@ -329,6 +329,7 @@ class Engine:
             ended = self.memories[name].fold.at
             if ended and now - datetime.fromisoformat(ended).timestamp() > AFTER_GONE:
                 del self.memories[name]
+                self.kubes.forget(name)
 
     def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:
         """Send lanes side by side, each lane in order; write what came back."""

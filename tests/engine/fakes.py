@@ -349,6 +349,9 @@ class _FakeKubes:
     def of(self, _world: World) -> Any:
         return _NoPods()
 
+    def forget(self, _cluster: str) -> None:
+        return
+
     def close(self) -> None:
         return
 
