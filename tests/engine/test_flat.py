@@ -10,7 +10,7 @@ from tests.engine.fakes import Rig
 from tests.engine.long_run import LongRun, held
 
 
-@pytest.mark.parametrize(("remote", "ticks", "seed"), [(False, 240, 5), (True, 60, 6)])
+@pytest.mark.parametrize(("remote", "ticks", "seed"), [(False, 120, 5), (True, 40, 6)])
 def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: bool, ticks: int, seed: int) -> None:
     """Commits, faults, orders, restarts and clusters that come and go; the second half holds no more than the first.
 
