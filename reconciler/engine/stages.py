@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from reconciler.desired.names import type_of
 from reconciler.engine.scope import Scope
-from reconciler.plan.once import retried
+from reconciler.plan.once import again, retried
 from reconciler.plan.registry import rule_for
 from schemas.errors import RetryLater
-from schemas.journal import OpRecord, Phase, StageState, StageStatus
+from schemas.journal import EffectClass, OpRecord, Phase, StageState, StageStatus
 from schemas.plan import Action
 from schemas.resource import STAGES, Health, Observed, Presence, Resource, Stage
 
@@ -76,12 +76,14 @@ def _validate(scope: Scope) -> State:
 
 def _stage(scope: Scope, stage: Stage, resources: Sequence[Resource], actions: Sequence[Action]) -> State:
     planned = {action.key for action in actions}
+    open_ops = scope.status.open_ops()
+    mended = {action.key for action in actions if any(op.serves(action.digest) for op in open_ops)}
     parts = [
         *_refusals(scope, stage),
         *_ops(scope, stage, actions),
         # Of all that waits, what a person can let go is told first.
         *(_of_action(scope, a) for a in sorted(actions, key=lambda a: a.digest not in scope.held)),
-        *(_of_resource(scope, resource, planned) for resource in resources),
+        *(_of_resource(scope, resource, planned, mended) for resource in resources),
     ]
     worst = min(parts, key=lambda part: _RANK.index(part.state), default=READY)
     return State(state=worst.state, reason=worst.reason, msg=worst.msg, progress=_progress(scope, resources))
@@ -104,10 +106,23 @@ def _ops(scope: Scope, stage: Stage, actions: Sequence[Action]) -> Iterable[Stat
             yield State(state=StageState.FAILED, reason="OutcomeUnknown", msg=f"{text}: resolve {op.op}")
         elif failed and (any(op.serves(action.digest) for action in actions) or op.cls.value == "once"):
             yield State(state=StageState.FAILED, reason=op.reason or "Failed", msg=f"{text}: {op.msg or ''}")
+        elif _gets_another_turn(scope, op):
+            yield State(state=StageState.PROGRESSING, reason="Retrying", msg=text)
         elif op.phase is Phase.REFUSED:
             yield State(state=StageState.PROGRESSING, reason=op.reason or "Refused", msg=f"{text}: {op.msg or ''}")
         elif op.phase.open:
             yield State(state=StageState.PROGRESSING, reason=_camel(op), msg=f"{text} since {op.at[11:19]}")
+
+
+def _gets_another_turn(scope: Scope, op: OpRecord) -> bool:
+    """A retry that was ordered in this tick is planned in the next one; until then nothing is Ready."""
+    if op.cls is not EffectClass.ONCE or op.phase.open or not again(op, scope.status.retries):
+        return False
+    if any(other.key == op.key and other.seq > op.seq for other in scope.status.ops.values()):
+        return False
+    known = scope.desired.operations if scope.desired is not None else ()
+    now = scope.world.clock.now() if scope.world is not None else None
+    return any(op.key in operation.keys and now is not None and now < operation.expires for operation in known)
 
 
 def _of_action(scope: Scope, action: Action) -> State:
@@ -128,7 +143,8 @@ def _of_action(scope: Scope, action: Action) -> State:
     return State(state=StageState.PROGRESSING, reason="Applying", msg=f"{action.verb.value} {action.key}")
 
 
-def _of_resource(scope: Scope, resource: Resource, planned: Set[str]) -> State:
+def _of_resource(scope: Scope, resource: Resource, planned: Set[str], mended: Set[str]) -> State:
+    """`planned`: keys with an action; `mended`: those whose action is under way, so that a failure may be over soon."""
     rule = rule_for(resource.type)
     if rule.once:
         return READY
@@ -151,7 +167,8 @@ def _of_resource(scope: Scope, resource: Resource, planned: Set[str]) -> State:
         return READY
     text = f"{resource.key}: {seen.message or seen.reason}".rstrip(": ")
     if seen.health is Health.FAILED:
-        return State(state=StageState.FAILED, reason=seen.reason or "Failed", msg=text)
+        state = StageState.PROGRESSING if resource.key in mended else StageState.FAILED
+        return State(state=state, reason=seen.reason or "Failed", msg=text)
     what = resource.type.rsplit(".", 1)[-1]
     return State(state=StageState.PROGRESSING, reason=seen.reason or f"WaitingFor{what}", msg=text)
 

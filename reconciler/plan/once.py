@@ -53,7 +53,7 @@ def due(
 
 def started(status: ClusterStatus) -> frozenset[str]:
     """Keys of once-only ops that this journal knows, unless a person ordered a retry since."""
-    return frozenset(op.key for op in status.ops.values() if _had_its_turn(op) and not _again(op, status.retries))
+    return frozenset(op.key for op in status.ops.values() if _had_its_turn(op) and not again(op, status.retries))
 
 
 def _is_left(operation: Operation, key: str, status: ClusterStatus, had: bool) -> bool:
@@ -71,9 +71,9 @@ def _had_its_turn(op: OpRecord) -> bool:
     return op.cls is EffectClass.ONCE and not unsent
 
 
-def _again(op: OpRecord, retries: Mapping[str, int]) -> bool:
-    """A retry of one op or node repeats it whatever came of it; one of a whole Operation or of the stage means what
-    did not happen."""
+def again(op: OpRecord, retries: Mapping[str, int]) -> bool:
+    """Whether a person gave it another turn. A retry of one op or node repeats it whatever came of it; one of a whole
+    Operation or of the stage means what did not happen."""
     named = any(retries.get(subject, 0) > op.seq for subject in (op.op, op.key))
     return named or (op.phase.value in _UNDONE and retried(op, retries, Stage.OPERATIONS.value))
 
@@ -88,7 +88,7 @@ def done(operations: Iterable[Operation], status: ClusterStatus) -> dict[str, st
     ended = {
         op.key: op.phase.value
         for op in status.ops.values()
-        if _had_its_turn(op) and not op.phase.open and not _again(op, status.retries)
+        if _had_its_turn(op) and not op.phase.open and not again(op, status.retries)
     }
     found: dict[str, str] = {}
     for operation in operations:

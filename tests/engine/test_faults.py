@@ -283,6 +283,20 @@ def test_retry_repeats_what_failed_and_nothing_else(ready: Rig) -> None:
     assert sorted(runs(ready)) == [f"Operation/a#{node}" for node in nodes]
 
 
+def test_a_retry_that_was_ordered_is_not_ready_before_its_turn(ready: Rig) -> None:
+    """The order is taken in one tick and planned in the next: in between the reboot is still to come."""
+    ready.cloud.boots[NODE] = 1
+    ready.cloud.faults.append(("Reboot:run", "failed"))
+    ready.commit({"reboot": reboot_yaml("a", NODE)})
+    assert ready.settle().condition is Condition.STALLED
+    ready.order("retry", "Operation/a")
+    ready.tick()
+    stage = ready.status().stages["operations"]
+    assert (ready.status().condition, stage.reason) == (Condition.RECONCILING, "Retrying")
+    assert ready.settle().condition is Condition.READY
+    assert len(runs(ready)) == 1
+
+
 # Git -----------------------------------------------------------------------------------------------------------------
 
 

@@ -55,7 +55,8 @@ def group_health(
 ) -> Condition:
     """`nodes` and `events` (newest first) are those of the group; `counted`: its count is ours, no autoscaler's."""
     status = str(group.get("Status", ""))
-    if short(group) and status != "Deleting" and _script_failures(events) >= SCRIPT_FAILURES:
+    wanted = int(group.get("TargetCount", 0)) > 0
+    if wanted and short(group) and status != "Deleting" and _script_failures(events) >= SCRIPT_FAILURES:
         return _script_failed(group, events)
     match status:
         case "Failed" | "Degraded":

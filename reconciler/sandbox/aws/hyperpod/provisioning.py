@@ -182,7 +182,7 @@ class Provisioning:
         node.status, node.message = "Failure", "Lifecycle scripts did not run successfully."
         text = _SCRIPT_FAILED.format(group=group.name)
         cluster.event(self._world.now(), text, group=group.name, node=node.id, level="Error")
-        group.script_failed = True
+        group.script_failed = group.target > 0
         if not cluster.continuous:
             self._roll_back(cluster, text)
             return

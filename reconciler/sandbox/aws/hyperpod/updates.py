@@ -123,7 +123,7 @@ class Updates:
         minimum_changed = wanted.minimum != group.minimum
         grows = wanted.target != group.target
         group.spec, group.target, group.minimum = wanted.spec, wanted.target, wanted.minimum
-        group.message, group.script_failed = "", group.script_failed and not fixed
+        group.message, group.script_failed = "", group.script_failed and not fixed and wanted.target > 0
         group.script_broken = wanted.script_broken
         if (group.labels, group.taints) != (group.current_labels, group.current_taints):
             kube_nodes.settle_config(self._world, cluster, group)
