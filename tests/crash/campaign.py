@@ -38,7 +38,7 @@ RATE = 300.0
 STRIDES = (12, 5, 2, 1, 1, 1, 1, 1)  # from long lives to lives of one point
 KINDS = ("remote", "local", "serve")
 SENDERS = 2  # workers that share the points of sending
-SERVE_KILLS = 36
+SERVE_KILLS = {"create": 24, "change": 4, "reboot": 4, "teardown": 8}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ class Campaign:
         of = 1 if asked.sample else SENDERS
         owned = shared(index, of, asked.percent if asked.sample else 100, asked.seed)
         chance = random.Random(asked.seed * 10 + KINDS.index(self.kind))
-        serve = Serve(sandbox=sandbox, random=chance, kills=0)
+        serve = Serve(sandbox=sandbox, random=chance)
 
         def one(stride: int, pattern: Report | None) -> Report:
             plan = Plan(
@@ -131,7 +131,7 @@ class Campaign:
         for number, stride in enumerate(strides, 1):
             if self.reports[-1].wrong or time.monotonic() - self.began > asked.minutes * 60:
                 break
-            serve.kills = SERVE_KILLS if self.kind == "serve" else 0
+            serve.kills = Counter(SERVE_KILLS)
             self._tell(f"run {number}" + (f", a kill at every {stride}. point on average" if stride else ""))
             report = one(stride, pattern)
             left = book.left(owned)

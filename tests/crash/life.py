@@ -33,7 +33,7 @@ from tests.crash.doubles import CrashHandler, CrashRepo
 from tests.crash.points import Points
 
 HELM_GONE = timedelta(seconds=12)  # real: that long a killed helm's lock is respected; no helm lives as long here
-LONGEST = 120.0  # real seconds of one life
+LONGEST = 300.0  # real seconds of one life
 READS = {
     "sts": ("GetCallerIdentity", None),
     "ec2": ("DescribeVpcs", "Vpcs"),

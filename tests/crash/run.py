@@ -11,7 +11,7 @@ import json
 import os
 import random
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +74,7 @@ class Run:
     tell: Callable[[str], None]
     house: House = field(init=False)
     report: Report = field(default_factory=Report)
-    _began: int = 0
+    _causes: deque[str] = field(default_factory=lambda: deque[str](maxlen=20))
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True)
@@ -141,8 +141,7 @@ class Run:
             cause = self.book.take_in(was_killed=ended.killed)
             if ended.killed:
                 self.report.kills += 1
-                if os.environ.get("CRASH_VERBOSE"):
-                    self.tell(f"killed at {cause}")
+                self._causes.append(str(cause))
                 continue
             if ended.unknown:
                 self._resolve(ended.unknown)
@@ -231,7 +230,8 @@ class Run:
                     self._wrong(f"{what}: {here} times, without kills {there} times")
         if report.wrong:
             tail = [f"{x['seq']} {x['t']} {x.get('phase', x.get('state', ''))} {x['say']}" for x in lines[-30:]]
-            self.tell("\n".join(["the end of the journal:", *tail]))
+            died = [f"died at {cause}" for cause in self._causes]
+            self.tell("\n".join(["the last deaths, and the end of the journal:", *died, *tail]))
 
     def _texts(self) -> list[str]:
         with ConfigRepo.open(str(self.house.bare), state_dir=self.folder / "judge", writer="judge") as repo:

@@ -11,7 +11,8 @@ import random
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reconciler.config_repo.repo import ConfigRepo
@@ -27,16 +28,15 @@ MOST_REQUESTS = 60
 
 @dataclass(kw_only=True)
 class Serve:
-    """Lives of the command; `kills` are left to be spent in this scene."""
+    """Lives of the command; `kills`: how many are left to be spent, by scene."""
 
     sandbox: Sandbox
     random: random.Random
-    kills: int
+    kills: Counter[str] = field(default_factory=Counter[str])
     _seen: int = 0
 
     def live(self, house: House, revision: str, until: Condition, points: Points) -> Ended:
-        del points
-        limit = self.random.randint(1, MOST_REQUESTS) if self.kills > 0 else None
+        limit = self.random.randint(1, MOST_REQUESTS) if self.kills[points.scene] > 0 else None
         began = self._last()
         environment = {
             **os.environ,
@@ -49,7 +49,9 @@ class Serve:
             process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log)
         try:
             with ConfigRepo.open(str(house.bare), state_dir=house.folder / "judge", writer="judge") as repo:
-                return self._watch(process, house, repo, revision, until, None if limit is None else began + limit)
+                ended = self._watch(process, house, repo, revision, until, None if limit is None else began + limit)
+            self.kills[points.scene] -= ended.killed
+            return ended
         finally:
             process.kill()
             process.wait()
@@ -68,7 +70,6 @@ class Serve:
             if process.poll() is not None:
                 raise RuntimeError(f"serve ended by itself: {(house.folder / 'serve.log').read_text()[-4000:]}")
             if last is not None and self._last() >= last:
-                self.kills -= 1
                 return Ended(killed=True)
             status = fold(house.cluster, repo.notes(house.cluster).entries)
             unknown = tuple(op.op for op in status.ops.values() if op.phase is Phase.UNKNOWN)
