@@ -13,6 +13,7 @@ import json
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,7 @@ class Asked:
 
 def main() -> int:
     asked = _arguments()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(143))  # what was started is ended
     if asked.sample:
         return Campaign(asked=asked, kind="remote").run()
     if asked.kind is not None:
@@ -152,6 +154,7 @@ class Campaign:
         self._tell(
             f"{len(killed)} runs, {len(book.seen)} points seen, {len(book.killed)} killed at; "
             f"{sum(r.kills for r in killed)} kills, {sum(r.lives for r in killed)} lives, "
+            f"{sum(r.machines for r in killed)} of them on a new disk, "
             f"{sum(r.resolved for r in killed)} ops told by a person; "
             f"{sum(r.lines for r in killed)} journal lines, {sum(r.requests for r in killed)} requests; effects: "
             + ", ".join(f"{number} {verb}" for verb, number in sorted(effects.items()))

@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import random
+import shutil
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from tests.engine_support import AUTHOR, CHART, GPU, POLICY, STORAGE, Sandbox, c
 
 CLUSTER = "prod"
 MOST_LIVES = 1500  # of one scene
+NEW_MACHINE = 0.1  # of the deaths
 ALIKE = 45.0  # real seconds until the account must look like that of the other run
 _ACCOUNTS = itertools.count(555500000000)
 
@@ -51,6 +53,7 @@ class Report:
 
     lives: int = 0
     kills: int = 0
+    machines: int = 0  # of the lives, those that began with an empty disk
     resolved: int = 0  # ops whose outcome a person had to tell
     seconds: float = 0.0
     lines: int = 0
@@ -142,6 +145,7 @@ class Run:
             if ended.killed:
                 self.report.kills += 1
                 self._causes.append(str(cause))
+                self._perhaps_a_new_machine()
                 continue
             if ended.unknown:
                 self._resolve(ended.unknown)
@@ -158,6 +162,12 @@ class Run:
         lived, killed = self.report.lives - lives, self.report.kills - kills
         self.tell(f"{name}: {until.value} after {lived} lives, {killed} kills, {spent:.0f} s")
         return True
+
+    def _perhaps_a_new_machine(self) -> None:
+        """Now and then the next life begins with an empty disk: all it needs is on the remote."""
+        if self.plan.remote and self.plan.random.random() < NEW_MACHINE:
+            shutil.rmtree(self.house.state, ignore_errors=True)
+            self.report.machines += 1
 
     def _points(self, scene: str) -> Points:
         """Some lives are long, some are one point only."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import json
+import signal
 import ssl
+import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -102,6 +105,18 @@ def test_kubernetes_fails_on_order_too(served: Sandbox) -> None:
     assert told.value.code == 401
     told.value.close()
     assert call(served, "/api/v1/nodes")["items"] == []
+
+
+@pytest.mark.parametrize(("fault", "there"), [("kill_before", False), ("kill_after", True)])
+def test_a_client_is_killed_before_or_after_the_effect(served: Sandbox, fault: str, there: bool) -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": fault.replace("_", "-")}}
+    with subprocess.Popen(["sleep", "60"]) as victim:
+        served.post("/faults", {"match": {"op": OP, "mutating": True}, "fault": fault, "pid": victim.pid})
+        with pytest.raises((OSError, http.client.HTTPException)):
+            call(served, "/api/v1/namespaces/default/configmaps", method="POST", body=body)
+        assert victim.wait(10) == -signal.SIGKILL
+    entry = [one for one in served.get("/log") if one["op"] == OP][-1]
+    assert bool(entry["effect"]) is there
 
 
 def test_pod_logs_can_be_written_from_outside(served: Sandbox) -> None:
