@@ -53,7 +53,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         path, _, query = self.path.partition("?")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(method=self.command, path=path, query=query, headers=headers, body=self._body(headers))
+        try:
+            body = self._body(headers)
+        except EOFError:  # its sender is no more: what never came whole has not come
+            self.close_connection = True
+            return
+        request = Request(method=self.command, path=path, query=query, headers=headers, body=body)
         try:
             if path.startswith(CONTROL):
                 reply: Reply | Cut | Dropped = self.server.control.answer(request)
@@ -79,16 +84,28 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self, headers: dict[str, str]) -> bytes:
         if headers.get("transfer-encoding", "").lower() == "chunked":
             return b"".join(self._chunks())
-        return self.rfile.read(min(int(headers.get("content-length") or 0), _LARGEST_BODY))
+        return self._whole(min(int(headers.get("content-length") or 0), _LARGEST_BODY))
 
     def _chunks(self) -> list[bytes]:
         found: list[bytes] = []
-        while size := int(self.rfile.readline().split(b";")[0].strip() or b"0", 16):
-            found.append(self.rfile.read(size))
-            self.rfile.readline()
-        while self.rfile.readline().strip():
+        while size := int(self._line().split(b";")[0].strip() or b"0", 16):
+            found.append(self._whole(size))
+            self._line()
+        while self._line().strip():
             pass  # trailers
         return found
+
+    def _whole(self, size: int) -> bytes:
+        data = self.rfile.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    def _line(self) -> bytes:
+        line = self.rfile.readline()
+        if not line.endswith(b"\n"):
+            raise EOFError
+        return line
 
     def _send(self, reply: Reply, length_sent: int | None = None) -> None:
         self.send_response_only(reply.status)

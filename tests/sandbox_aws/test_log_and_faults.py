@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
 import urllib.error
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -206,3 +208,27 @@ def test_a_clock_that_is_off_is_seen_in_the_date(sandbox: Sandbox) -> None:
     said = parsedate_to_datetime(told.value.response["ResponseMetadata"]["HTTPHeaders"]["date"])
     assert code(told) == "InvalidSignatureException"
     assert abs((said - datetime.now(UTC)).total_seconds() - 1200) < 60
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "logged"),
+    [
+        pytest.param("Content-Length: 40", "Action=CreateVpc", False, id="the client died in the middle"),
+        pytest.param("Content-Length: 16\r\nExpect: 100-continue", "", False, id="and before the first byte"),
+        pytest.param("Transfer-Encoding: chunked", "10\r\nAction=CreateVpc\r\n", False, id="between two chunks"),
+        pytest.param("Content-Length: 16", "Action=CreateVpc", True, id="it came whole"),
+    ],
+)
+def test_a_request_that_never_came_whole_has_not_come(
+    sandbox: Sandbox, headers: str, body: str, *, logged: bool
+) -> None:
+    """A killed client leaves half a request. Taken for a whole one it would be an empty object in S3."""
+    agent = f"cut-short-{uuid.uuid4()}"
+    host, port = sandbox.endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        head = f"POST /?Action= HTTP/1.1\r\nHost: ec2\r\nUser-Agent: {agent}\r\n{headers}\r\n\r\n{body}"
+        connection.sendall(head.encode())
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(4096):
+            pass  # until the server has seen the end
+    assert [entry["userAgent"] for entry in sandbox.get("/log") if entry["userAgent"] == agent] == [agent] * logged

@@ -21,7 +21,7 @@ from reconciler.sandbox.kubernetes.certificates import make_certificates
 from reconciler.sandbox.kubernetes.records import BeforeRequest, OnRequest
 from reconciler.sandbox.kubernetes.wire import HttpProtocol
 
-START_SECONDS = 10.0
+START_SECONDS = 30.0  # a busy machine reads the models of all kinds for so long
 
 T = TypeVar("T")
 
