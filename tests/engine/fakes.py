@@ -437,15 +437,24 @@ class Rig:
             self._pool = ThreadPoolExecutor(2)
             self._engine = Engine(
                 repo=repo,
-                accounts=AwsAccounts(),
-                handlers=families(self.cloud),
+                accounts=self.accounts(),
+                handlers=self.handlers(),
                 clock=self.clock,
                 pool=self._pool,
                 state_dir=self.state,
                 writer=self.writer,
             )
-            self._engine.kubes = cast("Kubes", _FakeKubes())
+            self._engine.kubes = cast("Kubes", self.kubes())
         return self._engine
+
+    def accounts(self) -> AwsAccounts:
+        return AwsAccounts()
+
+    def handlers(self) -> list[Handler]:
+        return families(self.cloud)
+
+    def kubes(self) -> object:
+        return _FakeKubes()
 
     def open_repo(self) -> FlakyRepo:
         return FlakyRepo.open(self.location or str(self.path), state_dir=self.state, writer=self.writer)
