@@ -9,11 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 import botocore.session
+import botocore.utils
 import pytest
 
 from reconciler.live.aws import operations
 from reconciler.live.aws.accounts import AwsAccounts
+from reconciler.live.aws.plain import moment
 from reconciler.live.aws.sessions import READ_ATTEMPTS, AwsSession, Patience, call_config
+from reconciler.live.clock import iso
 from reconciler.live.errors import AlreadyExists, CallRefused, CallRejected, NotFound, ReplyLost
 from schemas.errors import InstantStartError
 from tests.live.aws_server import ACCOUNT, OK, Answer, FakeAws, Seen
@@ -224,6 +227,30 @@ def test_moments_become_text(session: AwsSession, aws: FakeAws) -> None:
     aws.script = lambda _: Answer(json={"ClusterName": "prod", "CreationTime": 1767225600.25})
     answer = session.read("sagemaker", "DescribeCluster", ClusterName="prod")
     assert answer == {"ClusterName": "prod", "CreationTime": "2026-01-01T00:00:00.250Z"}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(1767225600.25, id="epoch seconds with a fraction"),
+        pytest.param(1767225600, id="whole epoch seconds"),
+        pytest.param("1767225600.25", id="epoch seconds as text"),
+        pytest.param("2026-01-01T00:00:00.250Z", id="ISO in UTC"),
+        pytest.param("2026-01-01T01:00:00+01:00", id="ISO in another zone"),
+        pytest.param("2026-01-01T00:00:00", id="ISO without zone is UTC"),
+        pytest.param("Thu, 01 Jan 2026 00:00:00 GMT", id="as in HTTP headers"),
+        pytest.param(-62135596800, id="long ago: botocore knows a way"),
+        pytest.param("20260101T000000Z", id="ISO without separators"),
+    ],
+)
+def test_moments_mean_what_botocore_says_they_mean(sent: str | float) -> None:
+    untyped: Any = botocore.utils
+    assert moment(sent) == iso(untyped.parse_timestamp(sent))
+
+
+def test_what_is_no_moment_is_an_error() -> None:
+    with pytest.raises(ValueError, match="someday"):
+        moment("someday")
 
 
 def test_an_object_of_s3_is_bytes_up_to_a_limit(session: AwsSession, aws: FakeAws) -> None:

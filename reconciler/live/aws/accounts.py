@@ -16,6 +16,7 @@ import botocore.credentials
 import botocore.session
 from botocore.hooks import HierarchicalEmitter
 
+from reconciler.live.aws.plain import moment
 from reconciler.live.aws.sessions import AwsSession, Patience
 
 ROLE_SECONDS = 3600  # the longest a chained role may last
@@ -91,6 +92,7 @@ class AwsAccounts:
             profile=self._profile, event_hooks=hooks, include_builtin_handlers=False
         )
         session.register_component("data_loader", self._loader)
+        session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=moment)
         session.set_config_variable("region", region)
         return session
 
