@@ -11,7 +11,9 @@ from typing import Any
 from reconciler.sandbox.kubernetes.errors import ApiError, forbidden, invalid
 from reconciler.sandbox.kubernetes.kinds import Kind
 from reconciler.sandbox.kubernetes.objects import Object, dig, items, mapping, namespace_of
-from reconciler.sandbox.kubernetes.store import Store
+from reconciler.sandbox.kubernetes.store import DELETED, Store
+
+SERVICES = ("", "services")
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
 PV_FINALIZER = "kubernetes.io/pv-protection"
@@ -26,6 +28,8 @@ class Admission:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._next_address = 10
+        self._addresses_in_use: set[str] = set()
+        self._read = -1  # the revision up to which they are known
 
     def on_create(self, kind: Kind, obj: Object) -> None:
         """In place, after defaulting, before validation."""
@@ -118,7 +122,7 @@ class Admission:
             self._node_ports(spec, before)
 
     def _free_address(self) -> str:
-        taken = {dig(each.obj, "spec", "clusterIP") for each in self._store.all(("", "services"))}
+        taken = self._taken()
         while True:
             self._next_address += 1
             address = f"10.100.{self._next_address // 256 % 256}.{self._next_address % 256}"
@@ -129,11 +133,24 @@ class Admission:
         address = service["spec"]["clusterIP"]
         if address == "None":
             return
-        for each in self._store.all(("", "services")):
-            if dig(each.obj, "spec", "clusterIP") == address:
-                text = f'Invalid value: "{address}": failed to allocate IP {address}: provided IP is already allocated'
-                name = service["metadata"]["name"]
-                raise invalid("Service", "", name, [("spec.clusterIPs", "FieldValueInvalid", text)])
+        if address in self._taken():
+            text = f'Invalid value: "{address}": failed to allocate IP {address}: provided IP is already allocated'
+            name = service["metadata"]["name"]
+            raise invalid("Service", "", name, [("spec.clusterIPs", "FieldValueInvalid", text)])
+
+    def _taken(self) -> set[str]:
+        """Cluster IPs in use. Kept up with the log: thousands of services must not each look at all others."""
+        log = self._store.log(SERVICES)
+        if self._read < log.floor:
+            self._addresses_in_use = {_cluster_ip(each.obj) for each in self._store.all(SERVICES)}
+        else:
+            for event in log.since(self._read):
+                if event.old is not None:
+                    self._addresses_in_use.discard(_cluster_ip(event.old.obj))
+                if event.type != DELETED:
+                    self._addresses_in_use.add(_cluster_ip(event.new.obj))
+        self._read = self._store.revision
+        return self._addresses_in_use
 
     def _node_ports(self, spec: Object, before: Object) -> None:
         had = {(port["port"], port["protocol"]): port.get("nodePort") for port in items(before, "ports")}
@@ -216,3 +233,7 @@ def quality_of_service(pod: Object) -> str:
         if not {"cpu", "memory"} <= set(limits) or (each.get("requests") or limits) != limits:
             return "Burstable"
     return "Guaranteed"
+
+
+def _cluster_ip(service: Object) -> str:
+    return str(dig(service, "spec", "clusterIP") or "")
