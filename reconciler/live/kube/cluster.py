@@ -1,7 +1,7 @@
 """One Kubernetes cluster: apply, create, delete, read, compare, watch. Objects are plain dicts.
 
 Every change carries the journal's op id in its user agent. Reads are whole or an error. Work on many objects runs on
-up to sixteen threads over one connection pool; the cluster is safe to use from many threads, and `close` releases
+up to 32 threads over one connection pool; the cluster is safe to use from many threads, and `close` releases
 everything.
 """
 
@@ -22,7 +22,7 @@ from reconciler.live.kube.tokens import TokenProvider
 from reconciler.live.kube.transport import APPLY, Transport
 from schemas.values import JsonObject
 
-THREADS = 16
+THREADS = 32
 PAGE = 500
 
 Propagation = Literal["Background", "Foreground", "Orphan"]

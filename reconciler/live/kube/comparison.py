@@ -26,6 +26,7 @@ SERVER_SET = frozenset(
     {"managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink", "deletionTimestamp"}
 )
 NOT_OWNED = frozenset({"name", "namespace", "generateName", *SERVER_SET})
+_INSIDE = (dict, list)
 PEOPLE = ("kubectl", "k9s", "Lens", "Mozilla", "dashboard", "octant", "headlamp", "node-fetch")
 
 
@@ -123,18 +124,20 @@ def _holds_map(
             if value is None or value in ([], {}):
                 continue  # the server drops what is empty
             return False
-        mine = owned.get(f"f:{key}")
-        if not _holds(value, live[key], _map(mine), parent, key, amounts):
+        there: Any = live[key]
+        if not isinstance(value, _INSIDE) and value == there and type(value) is type(there):
+            continue  # most fields: nothing to look for below, whoever owns them
+        if not _holds(value, there, _map(owned.get(f"f:{key}")), parent, key, amounts):
             return False
     return all(name[2:] in desired for name in owned if name.startswith("f:"))
 
 
 def _holds(desired: Any, live: Any, owned: Mapping[str, Any], parent: str, key: str, amounts: bool) -> bool:
-    if isinstance(desired, Mapping):
-        wanted = cast("Mapping[str, Any]", desired)
-        if not isinstance(live, Mapping):
+    if isinstance(desired, dict):
+        wanted = cast("JsonObject", desired)
+        if not isinstance(live, dict):
             return False
-        there = cast("Mapping[str, Any]", live)
+        there = cast("JsonObject", live)
         if not owned and wanted.keys() != there.keys():
             return False  # one value as a whole, or never ours: let the server judge
         return _holds_map(wanted, there, owned, key, amounts)
@@ -178,9 +181,9 @@ def _holds_keyed(
 
 def _has_key(item: Any, at: Mapping[str, Any], *, lenient: bool) -> bool:
     """Whether the list item has these key fields; a desired one may leave a defaulted field (protocol) out."""
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return False
-    fields = cast("Mapping[str, Any]", item)
+    fields = cast("JsonObject", item)
     return all(fields[k] == v if k in fields else lenient for k, v in at.items()) and any(k in fields for k in at)
 
 
@@ -224,11 +227,12 @@ def _differences(one: Any, other: Any, path: tuple[str, ...], amounts: bool) -> 
 
 
 def _dropped(sent: Any, stored: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    if isinstance(sent, Mapping) and isinstance(stored, Mapping):
-        there = cast("Mapping[str, Any]", stored)
-        for key, value in cast("Mapping[str, Any]", sent).items():
+    if isinstance(sent, dict) and isinstance(stored, dict):
+        there = cast("JsonObject", stored)
+        for key, value in cast("JsonObject", sent).items():
             if key in there:
-                yield from _dropped(value, there[key], (*path, key))
+                if value != there[key]:  # most of an object is stored as it was sent
+                    yield from _dropped(value, there[key], (*path, key))
             elif not _is_empty(value) and value is not False and value not in (0, ""):
                 yield (*path, key)
     elif isinstance(sent, list) and isinstance(stored, list):
@@ -270,7 +274,7 @@ def _entries(live: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _map(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    return cast("JsonObject", value) if isinstance(value, dict) else {}  # JSON has no other mapping
 
 
 def _list(value: Any) -> list[Any]:

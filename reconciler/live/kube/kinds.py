@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from urllib.parse import quote
 
 from reconciler.live.errors import CallRefused, NotFound
 from schemas.values import JsonObject
+
+_PLAIN = re.compile(r"[a-z0-9-]+")  # what quoting leaves as it is: nearly all names
 
 
 class Gvk(NamedTuple):
@@ -57,11 +60,15 @@ class Served:
         """The URL path of one object, or of a collection; names are quoted, they may be data from outside."""
         parts = [self.root]
         if self.namespaced and namespace:
-            parts += ["namespaces", quote(namespace, safe="")]
+            parts += ["namespaces", _quoted(namespace)]
         parts.append(self.plural)
         if name is not None:
-            parts.append(quote(name, safe=""))
+            parts.append(_quoted(name))
         return "/".join(parts)
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else quote(name, safe="")
 
 
 def gvk_of(body: Mapping[str, Any]) -> Gvk:
