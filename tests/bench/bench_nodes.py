@@ -1,14 +1,15 @@
 """A look at a HyperPod cluster with 100 groups and 5,000 nodes, and the plan from it, against a scripted API.
 
-The rest of a tick does not grow with the nodes: see the bench `tick` for that.
+The bench `tick` has the rest of a tick.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import time
-from collections.abc import Callable
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -23,49 +24,52 @@ from reconciler.resources.hyperpod.look import look
 from schemas.resource import Observed, Resource
 from tests.bench.bench_client import SETTINGS
 from tests.bench.bench_plan import resources
-from tests.bench.measuring import Run, median
+from tests.bench.many_nodes import PAGE, Nodes, node, pages, served
+from tests.bench.measuring import memory_now, repeated
 from tests.bench.rows import Goal, Row, Size
-from tests.live.aws_server import ACCOUNT, Answer, FakeAws, Seen
+from tests.live.aws_server import ACCOUNT, FakeAws
 
-CLUSTER, REGION, PAGE = "prod", "us-west-2", 100
+CLUSTER, REGION = "prod", "us-west-2"
 ARN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/abcdefghijkl"
+KINDS = ("ml.g5.8xlarge", "ml.p5.48xlarge", "ml.m5.2xlarge")
 
 
 def main(size: Size = Size.NORMAL) -> list[Row]:
     groups, each = (2, 100) if size is Size.TINY else (100, 50)
-    fake, before = FakeAws(), dict(os.environ)
-    try:
-        os.environ.update({**SETTINGS, "AWS_ENDPOINT_URL": fake.url})
-        fake.script = script(groups, each)
-        with AwsAccounts() as accounts:
-            return measured(fake, accounts, groups, groups * each)
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-        fake.close()
+    looks = {Size.TINY: 2, Size.NORMAL: 40, Size.FULL: 200}[size]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder), answers(groups, each)) as fake,
+        asked_there(fake),
+        AwsAccounts() as accounts,
+    ):
+        return measured(fake, accounts, groups, groups * each, looks)
 
 
-def measured(fake: FakeAws, accounts: AwsAccounts, groups: int, nodes: int) -> list[Row]:
+def measured(fake: Nodes, accounts: AwsAccounts, groups: int, nodes: int, looks: int) -> list[Row]:
     wanted = {key: r for key, r in resources(groups).items() if r.type.startswith("hyperpod.")}
     here = world(accounts, wanted)
     seen = list(look(here, list(wanted.values())))
     assert sum(o.present for o in seen) == groups + 1, [o for o in seen if not o.present][:2]
     assert len(seen[0].detail["nodes"]) == nodes
-    before = len(fake.calls())
+    seen.clear()
+    fake.asked()
 
-    def work() -> None:
+    def work() -> dict[str, Observed]:
         observed: dict[str, Observed] = {o.key: o for o in look(here, list(wanted.values()))}
         make(PlanInput(cluster=CLUSTER, revision="a" * 40, desired=wanted, previous=wanted, observed=observed))
+        return observed
 
-    ours = median([of_this_thread(work) for _ in range(5)])
-    calls = (len(fake.calls()) - before) / 5
+    ours = repeated(work, 5)
+    calls = sum(fake.asked().values()) / 5
     client: Any = plain_client()
-    pages = client.get_paginator("list_cluster_nodes")
+    listing = client.get_paginator("list_cluster_nodes")
+    plain = repeated(lambda: list(listing.paginate(ClusterName=CLUSTER, PaginationConfig={"PageSize": PAGE})), 5)
 
-    def listing() -> None:
-        list(pages.paginate(ClusterName=CLUSTER, PaginationConfig={"PageSize": PAGE}))
-
-    plain = median([of_this_thread(listing) for _ in range(5)])
+    before = memory_now()
+    for _ in range(looks):
+        work()
+    grown = memory_now() - before
     against = "the same pages listed by plain boto3 in one thread"
     what = f"look and plan, {groups} groups, {nodes} nodes"
     return [
@@ -77,7 +81,7 @@ def measured(fake: FakeAws, accounts: AwsAccounts, groups: int, nodes: int) -> l
             against=against,
             goal=Goal.AT_MOST,
             limit=0.5,
-            note=f"wall {ours.wall:.2f} s to {plain.wall:.2f} s",
+            note=f"{ours.cpu / plain.cpu:.2f} × it; wall {ours.wall:.2f} s to {plain.wall:.2f} s",
         ),
         Row(
             bench=f"{what}: calls",
@@ -87,14 +91,28 @@ def measured(fake: FakeAws, accounts: AwsAccounts, groups: int, nodes: int) -> l
             against="pages of nodes, DescribeCluster, ListTags",
             goal=Goal.SAME,
         ),
+        Row(
+            bench=f"{what}: memory that {looks} of them leave behind",
+            measured=max(grown, 0.01),
+            unit="MB",
+            goal=Goal.AT_MOST,
+            limit=2,
+            note=f"the process holds {before:.0f} MB, service models and all",
+        ),
     ]
 
 
-def of_this_thread(work: Callable[[], object]) -> Run:
-    """CPU of this thread alone: the scripted API answers from others of this process."""
-    cpu, start = time.thread_time(), time.perf_counter()
-    work()
-    return Run(wall=time.perf_counter() - start, cpu=time.thread_time() - cpu)
+@contextmanager
+def asked_there(fake: Nodes) -> Generator[None]:
+    """STS answers from this process; nobody else is asked."""
+    sts, before = FakeAws(), dict(os.environ)
+    try:
+        os.environ.update({**SETTINGS, "AWS_ENDPOINT_URL": sts.url, "AWS_ENDPOINT_URL_SAGEMAKER": fake.url})
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        sts.close()
 
 
 def plain_client() -> Any:
@@ -124,48 +142,30 @@ def world(accounts: AwsAccounts, wanted: dict[str, Resource]) -> World:
     )
 
 
-def script(groups: int, each: int) -> Callable[[Seen], Answer]:
-    """Answers of SageMaker, written once."""
-    cluster = raw(
-        ClusterArn=ARN,
-        ClusterName=CLUSTER,
-        ClusterStatus="InService",
-        CreationTime=1790000000,
-        NodeRecovery="Automatic",
-        NodeProvisioningMode="Continuous",
-        Orchestrator={"Eks": {"ClusterArn": f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{CLUSTER}"}},
-        VpcConfig={"Subnets": ["subnet-0a"], "SecurityGroupIds": ["sg-0a"]},
-        InstanceGroups=[_group(n, each) for n in range(groups)],
-    )
+def answers(groups: int, each: int) -> dict[str, Any]:
+    """What SageMaker says of this cluster."""
     marks = {"instantstart:cluster": CLUSTER, "instantstart:key": f"hyperpod.Cluster/{CLUSTER}"}
-    tags = raw(Tags=[{"Key": key, "Value": value} for key, value in marks.items()])
-    nodes = [_node(number, number // each) for number in range(groups * each)]
-    pages = [nodes[at : at + PAGE] for at in range(0, len(nodes), PAGE)]
-    more = [{"NextToken": f"page-{n + 1}"} if n + 1 < len(pages) else {} for n in range(len(pages))]
-    told = [raw(ClusterNodeSummaries=page, **token) for page, token in zip(pages, more, strict=True)]
-
-    def answer(seen: Seen) -> Answer:
-        match seen.operation:
-            case "DescribeCluster":
-                return cluster
-            case "ListTags":
-                return tags
-            case _:
-                token = str(json.loads(seen.body).get("NextToken") or "page-0")
-                return told[int(token.removeprefix("page-"))]
-
-    return answer
-
-
-def raw(**members: Any) -> Answer:
-    return Answer(raw=json.dumps(members).encode())
+    return {
+        "DescribeCluster": {
+            "ClusterArn": ARN,
+            "ClusterName": CLUSTER,
+            "ClusterStatus": "InService",
+            "CreationTime": 1790000000,
+            "NodeRecovery": "Automatic",
+            "NodeProvisioningMode": "Continuous",
+            "Orchestrator": {"Eks": {"ClusterArn": f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{CLUSTER}"}},
+            "VpcConfig": {"Subnets": ["subnet-0a"], "SecurityGroupIds": ["sg-0a"]},
+            "InstanceGroups": [_group(n, each) for n in range(groups)],
+        },
+        "ListTags": {"Tags": [{"Key": key, "Value": value} for key, value in marks.items()]},
+        "ListClusterNodes": pages([node(n, f"group-{n // each}", KINDS[n // each % 3]) for n in range(groups * each)]),
+    }
 
 
 def _group(number: int, count: int) -> dict[str, Any]:
-    kind = ("ml.g5.8xlarge", "ml.p5.48xlarge", "ml.m5.2xlarge")[number % 3]
     return {
         "InstanceGroupName": f"group-{number}",
-        "InstanceType": kind,
+        "InstanceType": KINDS[number % 3],
         "CurrentCount": count,
         "TargetCount": count,
         "MinCount": 0,
@@ -179,19 +179,6 @@ def _group(number: int, count: int) -> dict[str, Any]:
             "CurrentLabels": {"team": "training", "purpose": "large-models", "example.com/owner": "platform"},
             "DesiredLabels": {"team": "training", "purpose": "large-models", "example.com/owner": "platform"},
         },
-    }
-
-
-def _node(number: int, group: int) -> dict[str, Any]:
-    return {
-        "InstanceGroupName": f"group-{group}",
-        "InstanceId": f"i-{number:017x}",
-        "InstanceType": ("ml.g5.8xlarge", "ml.p5.48xlarge", "ml.m5.2xlarge")[group % 3],
-        "LaunchTime": 1790000000,
-        "InstanceStatus": {"Status": "Running"},
-        "PrivateDnsHostname": f"ip-10-1-{number // 256}-{number % 256}",
-        "CurrentImageReleaseVersion": "1.0.20",
-        "ImageVersionStatus": "UpToDate",
     }
 
 

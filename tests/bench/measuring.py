@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,8 +96,9 @@ def memory_peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def family_cpu() -> float:
-    """CPU seconds of this process, of children that ended, and of children that live (git, mostly)."""
+def family_cpu(others: Collection[int] = ()) -> float:
+    """CPU seconds of this process, of children that ended, and of children that live (git, mostly) but for `others`:
+    servers that were started to be asked."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     living = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -105,7 +106,7 @@ def family_cpu() -> float:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue  # it went
-        if int(fields[1]) == os.getpid():
+        if int(fields[1]) == os.getpid() and int(stat.parent.name) not in others:
             living += int(fields[11]) + int(fields[12])
     return time.process_time() + ended.ru_utime + ended.ru_stime + living / _TICK
 

@@ -34,13 +34,14 @@ CHART = "https://charts.example/hyperpod"
 
 @dataclass(kw_only=True)
 class Site:
-    """`rate`: simulated seconds per real second."""
+    """`rate`: simulated seconds per real second. `pid`: of the cloud."""
 
     endpoint: str
     account: str
     engine: Engine
     chart: tuple[str, str]
     rate: float
+    pid: int
 
     def commit(self, **files: str) -> str:
         changes: dict[str, bytes | None] = {
@@ -123,7 +124,14 @@ def site(root: Path, rate: float) -> Generator[Site]:
                 INSTANTSTART_CHART_MIRROR=f"{CHART}={chart[0]}",
             )
             engine = _engine(root, Clock(rate, origin=about["origin"]))
-            yield Site(endpoint=about["endpoint"], account=about["account"], engine=engine, chart=chart[1:], rate=rate)
+            yield Site(
+                endpoint=about["endpoint"],
+                account=about["account"],
+                engine=engine,
+                chart=chart[1:],
+                rate=rate,
+                pid=child.pid,
+            )
         finally:
             if engine is not None:
                 engine.pool.shutdown(wait=True)
