@@ -12,7 +12,7 @@ import functools
 import gc
 import threading
 from collections import OrderedDict
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -110,19 +110,19 @@ class Library:
     def prepare(self, trees: Mapping[str, str]) -> None:
         """Read the newest folders of many clusters (by their input trees) together, as at a start: what has to be
         parsed is parsed in one go, what lies on the shelf stays packed until it is asked for."""
-        missing = [
-            name
+        missing = {
+            name: tree
             for name, tree in trees.items()
             if self._kept(self._folders, (tree, name)) is None and self._at_hand(name, tree) is None
-        ]
-        for start in range(0, len(missing), _TOGETHER):
-            wanted = {name: trees[name] for name in missing[start : start + _TOGETHER]}
-            with _resting():
-                for name, (loaded, held) in self._load(wanted, newest=True).items():
-                    if loaded.problems:
-                        self._make(trees[name], name, loaded, held)
+        }
+        for name, loaded, held in self._read(missing):
+            self._make(trees[name], name, loaded, held)
         if missing and self._shelf is not None:
             self._shelf.prune(trees)
+
+    def read(self, trees: Mapping[str, str]) -> Iterator[LoadedCluster]:
+        """Only the documents of many clusters, in one go."""
+        return (loaded for _, loaded, _ in self._read(trees))
 
     def remember(self, revision: str, cluster: str, tree: str | None) -> None:
         """Somebody knows which tree a cluster has at a revision."""
@@ -159,6 +159,12 @@ class Library:
         tree = self._repo.input_of(revision, cluster)
         self.remember(revision, cluster, tree)
         return tree
+
+    def _read(self, trees: Mapping[str, str]) -> Iterator[tuple[str, LoadedCluster, bytes]]:
+        for names in _batches(list(trees)):
+            with _resting():
+                found = self._load({name: trees[name] for name in names}, newest=True)
+            yield from ((name, *pair) for name, pair in found.items())
 
     def _folder(self, tree: str, cluster: str, *, newest: bool) -> Folder:
         known = self._kept(self._folders, (tree, cluster))
@@ -260,6 +266,10 @@ class Library:
             where.move_to_end(key)
             while len(where) > most:
                 where.popitem(last=False)
+
+
+def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (names[start : start + _TOGETHER] for start in range(0, len(names), _TOGETHER))
 
 
 @contextlib.contextmanager

@@ -39,6 +39,7 @@ FAMILIES = 16
 NOBODY = 600.0  # seconds before it is tried again to see whether a cluster that nobody tells of has left something
 LONGEST_DENIED = 900.0
 AFTER_PROBLEM = 5.0  # seconds before a cluster that could not be worked on is tried again; longer every time
+MAINTAIN = 1000  # journal commits, each of some five objects
 AFTER_GONE = 3600.0  # seconds for which a cluster that is gone is remembered
 log = logging.getLogger(__name__)
 
@@ -86,6 +87,7 @@ class Engine:
         self.preflight = preflight
         self.memories: dict[str, Memory] = {}
         self._gone: dict[str, str] = {}
+        self._loose = 0  # journal commits since the repository was packed
         # Clusters wait for their families: in one pool, enough clusters would wait for each other for ever.
         self._families = ThreadPoolExecutor(max_workers=FAMILIES, thread_name_prefix="look")
         self._cache = str(state_dir / "cache")
@@ -181,6 +183,7 @@ class Engine:
                 scope.memory.nothing_left = scope.revision
             scope.memory.wake = self.clock.now().timestamp() + self._pause(scope)
         self._forget_gone()
+        self._tidy()
         result.problems |= {scope.cluster: scope.problem for scope in everyone if scope.problem is not None}
         result.wake = self._soonest(known)
         return result
@@ -244,7 +247,19 @@ class Engine:
         """Returns how many lines are on the remote now."""
         count = {scope.cluster: len(scope.pen.lines) for scope in scopes}
         rejected = record.publish(self.repo, scopes, replies=replies)
-        return sum(number for cluster, number in count.items() if cluster not in rejected)
+        accepted = [number for cluster, number in count.items() if number and cluster not in rejected]
+        self._loose += len(accepted)
+        return sum(accepted)
+
+    def _tidy(self) -> None:
+        """Pack the small objects that journal commits leave behind, before they are many thousands."""
+        if self._loose < MAINTAIN:
+            return
+        self._loose = 0
+        try:
+            self.repo.maintain()
+        except InstantStartError as error:
+            log.warning("the repository could not be packed: %s", error.message)
 
     def _remove_orders(self, ulids: Sequence[str]) -> None:
         try:

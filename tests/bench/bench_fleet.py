@@ -23,7 +23,7 @@ spec:
     requireFor: [replace, rolling]
 """
 RUNS = 7
-SMALL = 10  # clusters of the fleet that a large one is compared with
+SMALL = 5  # clusters of the fleet that a large one is compared with
 PER_TICK = 3  # git processes of a tick that finds nothing: orders, journals, and rarely a reader
 
 
@@ -41,7 +41,7 @@ class Cost:
 
 
 def main(size: Size = Size.NORMAL) -> list[Row]:
-    clusters = 30 if size is Size.TINY else 1000
+    clusters = 15 if size is Size.TINY else 1000
     with tempfile.TemporaryDirectory() as folder:
         small = measured(Fleet(root=Path(folder) / "small", clusters=SMALL), memory=False)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""One cold start over a whole repository in a process of its own: `ours`, `ours-desired` or `plain`. Last line: JSON.
+"""One start over a whole repository in a process of its own: `ours`, `ours-desired` or `plain`. Last line: JSON.
 
 `plain` is what one would write first: ls-tree and cat-file, PyYAML's C loader, pydantic on the same models. It tells
 no places of errors, takes duplicate keys and anchors, and looks for no secrets.
@@ -22,7 +22,7 @@ def main() -> None:
     told = {
         "wall": time.perf_counter() - start,
         "cpu": time.process_time() - cpu,
-        "documents": len(kept),
+        "found": len(kept),
         "held": memory_now(),
         "peak": memory_peak(),
     }
@@ -30,35 +30,29 @@ def main() -> None:
 
 
 def ours(path: Path, state: Path) -> list[Any]:
-    """Documents as the product keeps them: read by cluster, checked strictly."""
+    """Documents as the product reads them at a start. `state` is empty, or holds what an earlier start left."""
     from reconciler.config_repo.repo import ConfigRepo
-    from schemas.documents.load import load_cluster
-    from schemas.documents.records import SourceFile
+    from reconciler.engine.library import Library
 
     with ConfigRepo.open(str(path), state_dir=state, writer="bench") as repo:
-        head = repo.resolve("main")
-        files = repo.files(head, "clusters")
-        data = repo.blobs(dict.fromkeys(file.blob for file in files))
-    folders: dict[str, list[SourceFile]] = {}
-    for file in files:
-        folders.setdefault(file.path.split("/")[1], []).append(SourceFile(path=file.path, data=data[file.blob]))
-    loaded = [load_cluster(name, found) for name, found in folders.items()]
+        library = Library(repo, state / "documents")
+        loaded = list(library.read(repo.clusters(repo.resolve("main"))))
     assert not any(one.problems for one in loaded)
     return [document for one in loaded for document in one.documents]
 
 
 def ours_desired(path: Path, state: Path) -> list[Any]:
-    """All the way to the resources of every cluster, as an engine's first tick needs them."""
+    """All the way to the resources of every cluster, as an engine's first tick needs them; documents stay packed."""
     from reconciler.config_repo.repo import ConfigRepo
     from reconciler.engine.library import Library
 
     with ConfigRepo.open(str(path), state_dir=state, writer="bench") as repo:
-        head = repo.resolve("main")
-        library = Library(repo)
-        folders = [library.folder(head, name) for name in repo.clusters(head)]
-    found = [folder for folder in folders if folder is not None and folder.desired is not None]
-    assert len(found) == len(folders)
-    return [document for folder in found for document in folder.loaded.documents]
+        library = Library(repo, state / "documents")
+        trees = repo.clusters(repo.resolve("main"))
+        library.prepare(trees)
+        folders = [library.current(tree, name) for name, tree in trees.items()]
+    assert all(folder.desired is not None for folder in folders)
+    return folders
 
 
 def plain(path: Path, _state: Path) -> list[Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.fakes import Rig
+from tests.engine.fakes import Rig, cluster_yaml, group_yaml
 from tests.engine.long_run import LongRun, held
 
 
@@ -35,3 +35,24 @@ def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: 
     assert (after.files, after.threads, after.children) == (before.files, before.threads, before.children)
     assert after.objects < before.objects * 1.2, (before, after)
     assert after.rss < before.rss + 12, (before, after)
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_the_repository_is_packed_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: bool) -> None:
+    """Each journal commit leaves a few small files; nobody else packs our mirror."""
+    monkeypatch.setattr("reconciler.engine.tick.MAINTAIN", 20)
+    path = tmp_path / "config.git"
+    rig = Rig(path=path, state=tmp_path / "state", location=f"file://{path}" if remote else "")
+    try:
+        rig.commit({"cluster": cluster_yaml(), "system": group_yaml("system")})
+        for count in range(3, 12):
+            rig.commit({"system": group_yaml("system", count)})
+            for _ in range(4):
+                rig.tick(30)
+        assert rig.status().rev == rig.repo.head()
+        repository = next((tmp_path / "state" / "mirrors").iterdir()) if remote else path
+        loose = sum(1 for folder in (repository / "objects").glob("[0-9a-f][0-9a-f]") for _ in folder.iterdir())
+        assert 0 < loose < 150
+        assert len(rig.lines()) > 50
+    finally:
+        rig.close()
