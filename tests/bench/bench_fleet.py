@@ -170,8 +170,8 @@ def measured(fleet: Fleet, *, memory: bool) -> Measured:
 
 
 def one_commit(fleet: Fleet, number: int) -> Cost:
-    name = f"c{number}__group-1"
-    found = cost(fleet, lambda: fleet.commit(**{name: group_document("group-1", 1, 9).encode()}))
+    name = f"c{number % fleet.clusters}__group-1"
+    found = cost(fleet, lambda: fleet.commit(**{name: group_document("group-1", 1, 9 + number).encode()}))
     fleet.settle()
     return found
 
