@@ -121,8 +121,7 @@ def _placed(base: dict[str, Any], pointer: str, value: Any, around: tuple[dict[s
         inner = value if last else copy.deepcopy(around[number])
         at = f"{at}/{step}"
         if step == "*" and isinstance(here, list):
-            members: list[Any] = here
-            members.append(inner)
+            cast("Any", here).append(inner)
             here = inner
             continue
         name = KEYS[at.removesuffix("/*")] if step == "*" else step
@@ -141,8 +140,7 @@ def _remove(spec: dict[str, Any], pointer: str) -> None:
     for step in way:
         at = f"{at}/{step}"
         if isinstance(here, list):
-            members: list[Any] = here
-            here = members[0]
+            here = cast("Any", here)[0]
             continue
         here = here[KEYS[at.removesuffix("/*")] if step == "*" else step]
     here.pop(last, None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -85,17 +86,23 @@ def _structure(shape: Any) -> st.SearchStrategy[Any]:
 def _text(shape: Any, least: int) -> st.SearchStrategy[str]:
     if getattr(shape, "enum", None):
         return st.sampled_from(shape.enum)
-    sample = _SAMPLES.get(shape.name)
-    if sample is not None:
-        return st.sampled_from(sample)
-    letters = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=max(least, 1), max_size=max(_LONG, least))
-    return letters.map(lambda text: f"a{text}"[: max(_LONG, least)])
+    most = min(shape.metadata.get("max", _LONG), _LONG)
+    pattern = re.compile(shape.metadata.get("pattern", ".*"))
+    words = st.text("abcdefghijklmnopqrstuvwxyz0123456789", max_size=most - 1).map(lambda text: f"a{text}")
+    if least <= 1 and pattern.fullmatch("a1"):
+        return words
+    fitting = [text for text in _FORMS if pattern.fullmatch(text) and len(text) >= least]
+    assert fitting, f"no text for {shape.name}: {pattern.pattern}"
+    return st.sampled_from(fitting)
 
 
 # Texts whose form is a long pattern.
-_SAMPLES = {
-    "RoleArn": ("arn:aws:iam::111122223333:role/prod-nodes",),
-    "TrainingPlanArn": ("arn:aws:sagemaker:us-east-2:111122223333:training-plan/plan-a",),
-    "ImageId": ("ami-0123456789abcdef1",),
-    "ImageReleaseVersion": ("1.2.3",),
-}
+_FORMS = (
+    "arn:aws:iam::111122223333:role/prod-nodes",
+    "arn:aws:sagemaker:us-east-2:111122223333:training-plan/plan-a",
+    "ami-0123456789abcdef1",
+    "1.2.3",
+    "s3://bucket/prefix",
+    "/mount/path",
+    "fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com",
+)
