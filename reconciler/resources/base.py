@@ -89,7 +89,8 @@ class BaseHandler:
             )
         if seen.health is Health.FAILED:
             return Settlement(verdict=Verdict.FAILED, reason=seen.reason or "DeleteFailed", message=seen.message)
-        return Settlement(verdict=Verdict.ABSENT if op.phase is Phase.INTENT else Verdict.PENDING)
+        # It stands, and no reply says that it was taken up: no trace, also when an earlier sending was refused.
+        return Settlement(verdict=Verdict.PENDING if op.phase is Phase.SUBMITTED else Verdict.ABSENT)
 
 
 def of_types(resources: Iterable[Resource], *types: str) -> list[Resource]:

@@ -204,6 +204,26 @@ def test_a_reply_lost_late_makes_one_thing(rig: Rig, what: str, faults: list[str
     once_each(rig)
 
 
+@pytest.mark.parametrize(
+    "faults", [["lost"], ["refused", "lost"], ["lost", "refused", "lost"], ["refused", "lost_effect"]]
+)
+@pytest.mark.parametrize(
+    "what", ["ec2.Vpc", "iam.Role", "eks.Cluster", "hyperpod.Cluster", "helm.Release", "s3.Bucket"]
+)
+def test_a_removal_whose_reply_was_lost_is_sent_again(rig: Rig, what: str, faults: list[str]) -> None:
+    """Also after a sending that was refused: what stands and was not taken up left no trace."""
+    rig.commit({**DOCS, "cluster": cluster_yaml(extra="  deletionProtection: false\n")})
+    rig.settle()
+    rig.cloud.faults += [(f"{what}:delete", kind) for kind in faults]
+    rig.commit({"cluster": None, "system": None})
+    for _ in range(120):
+        if not rig.cloud.faults:
+            break
+        rig.tick(60)
+    assert rig.settle(200).condition is Condition.GONE, rig.story()
+    assert rig.cloud.things == []
+
+
 # Operations ----------------------------------------------------------------------------------------------------------
 
 
