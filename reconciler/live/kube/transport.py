@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import random
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 import orjson
 import urllib3
 import urllib3.exceptions
+import urllib3.util
 from kubernetes import client as official
 
 from reconciler.live.errors import CallError, CallRefused, CallRejected, ReplyLost
@@ -54,6 +56,9 @@ class Transport:
         if isinstance(self._pool, urllib3.HTTPSConnectionPool):
             own: Any = KubeConnection
             self._pool.ConnectionCls = own
+            if ca_pem:
+                # One context for all connections: urllib3 would read the certificate again for each.
+                self._pool.conn_kw.update(ssl_context=_trusting(ca_pem), ca_cert_data=None)
         self._prefix = urlsplit(endpoint).path.rstrip("/")
         self._tokens = tokens
         self._pause = pause
@@ -206,6 +211,12 @@ class Transport:
             answer.close()
             token = self._tokens.renewed(token)
         raise AssertionError("unreachable")
+
+
+def _trusting(ca_pem: str) -> ssl.SSLContext:
+    context: ssl.SSLContext = urllib3.util.create_urllib3_context()
+    context.load_verify_locations(cadata=ca_pem)
+    return context
 
 
 @functools.lru_cache(256)
