@@ -36,7 +36,7 @@ from tests.crash.serving import Serve  # noqa: E402
 from tests.engine_support import Sandbox  # noqa: E402
 
 RATE = 300.0
-STRIDES = (12, 5, 2, 1, 1, 1, 1, 1)  # from long lives to lives of one point
+STRIDES = (8, 2, 1, 1, 1, 1, 1)  # from long lives to lives of one point
 KINDS = ("remote", "local", "serve")
 SENDERS = 2  # workers that share the points of sending
 SERVE_KILLS = {"create": 24, "change": 4, "reboot": 4, "teardown": 8}
@@ -50,6 +50,7 @@ class Asked:
     rate: float
     minutes: float
     kind: str | None
+    only: str
 
 
 def main() -> int:
@@ -101,14 +102,16 @@ class Campaign:
         """The points left at the end."""
         asked = self.asked
         index = KINDS.index(self.kind) if self.kind != "serve" else 0
-        of = 1 if asked.sample else SENDERS
-        owned = shared(index, of, asked.percent if asked.sample else 100, asked.seed)
+        of = 1 if asked.sample or asked.only else SENDERS
+        owned = shared(index, of, asked.percent if asked.sample else 100, asked.seed, asked.only)
+        deadline = self.began + asked.minutes * 60
         chance = random.Random(asked.seed * 10 + KINDS.index(self.kind))
         serve = Serve(sandbox=sandbox, random=chance)
 
         def one(stride: int, pattern: Report | None) -> Report:
             plan = Plan(
                 stride=stride,
+                deadline=deadline,
                 remote=self.kind == "remote",
                 owned=owned,
                 random=chance,
@@ -131,7 +134,7 @@ class Campaign:
         pattern = one(0, None)
         strides = (0,) if self.kind == "serve" else (2,) if asked.sample else STRIDES
         for number, stride in enumerate(strides, 1):
-            if self.reports[-1].wrong or time.monotonic() - self.began > asked.minutes * 60:
+            if self.reports[-1].wrong or time.monotonic() > deadline:
                 break
             serve.kills = Counter(SERVE_KILLS)
             self._tell(f"run {number}" + (f", a kill at every {stride}. point on average" if stride else ""))
@@ -188,8 +191,9 @@ def _arguments() -> Asked:
     parser.add_argument("--percent", type=int, default=6, help="how many of the points kill in a sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=RATE)
-    parser.add_argument("--minutes", type=float, default=25.0, help="no further run begins after so long")
+    parser.add_argument("--minutes", type=float, default=22.0, help="nobody is killed after so long")
     parser.add_argument("--kind", choices=KINDS, help="one worker only")
+    parser.add_argument("--only", default="", help="kill only at points that this regular expression matches")
     return Asked(**vars(parser.parse_args()))
 
 

@@ -32,7 +32,7 @@ from schemas.journal import ClusterStatus, Condition, Phase
 from tests.crash.doubles import CrashHandler, CrashRepo
 from tests.crash.points import Points
 
-HELM_GONE = timedelta(seconds=12)  # real: that long a killed helm's lock is respected; no helm lives as long here
+HELM_GONE = timedelta(seconds=30)  # real: that long a killed helm's lock is respected; no helm lives as long here
 LONGEST = 300.0  # real seconds of one life
 READS = {
     "sts": ("GetCallerIdentity", None),

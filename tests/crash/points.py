@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HELM_REQUESTS = (1, 2, 8, 16)  # of helm's own: each kill there costs the time a dead helm's lock is respected
+OF_EACH_KIND = ("| journal pushed |", "| journal moved |")
 _VOLATILE = re.compile(r"\bi-[0-9a-f]{17}\b|\b[0-9A-HJKMNP-TV-Z]{26}\b")
 
 
@@ -167,12 +168,14 @@ class Points:
             pass
 
 
-def shared(index: int, of: int, percent: int, seed: int) -> Callable[[str], bool]:
-    """Which points are one worker's: what is written is everybody's own, what is sent is divided. `percent` of them
-    are taken, by a seed."""
+def shared(index: int, of: int, percent: int, seed: int, only: str = "") -> Callable[[str], bool]:
+    """Which points are one worker's: moving refs is another matter for each kind of repository, the rest is divided.
+    `percent` of them are taken, by a seed, of those that `only` matches."""
 
     def owned(name: str) -> bool:
         number = zlib.crc32(f"{seed} {name}".encode())
-        return number % 100 < percent and ("| journal " in name or number // 100 % of == index)
+        everybody = any(kind in name for kind in OF_EACH_KIND)
+        chosen = number % 100 < percent and re.search(only, name) is not None
+        return chosen and (everybody or number // 100 % of == index)
 
     return owned

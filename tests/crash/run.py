@@ -38,9 +38,11 @@ _ACCOUNTS = itertools.count(555500000000)
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How to kill: `stride` points between two kills on average; `remote`: the repository is one that is pushed to."""
+    """How to kill: `stride` points between two kills on average, and none after `deadline` (monotonic); `remote`: the
+    repository is one that is pushed to."""
 
     stride: int
+    deadline: float
     remote: bool
     owned: Callable[[str], bool]
     random: random.Random
@@ -171,7 +173,8 @@ class Run:
 
     def _points(self, scene: str) -> Points:
         """Some lives are long, some are one point only."""
-        stride = self.plan.random.randint(1, 2 * self.plan.stride - 1) if self.plan.stride else 0
+        over = self.plan.stride == 0 or time.monotonic() > self.plan.deadline
+        stride = 0 if over else self.plan.random.randint(1, 2 * self.plan.stride - 1)
         door = f"{self.sandbox.endpoint}/_sandbox/faults"
         return Points(scene=scene, book=self.book, stride=stride, owned=self.plan.owned, faults=door)
 
