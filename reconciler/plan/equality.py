@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from schemas import quantities
+
 
 def equal(a: Any, b: Any) -> bool:
     """True if the two say the same."""
@@ -18,6 +20,11 @@ def equal(a: Any, b: Any) -> bool:
 def same_members(a: Any, b: Any) -> bool:
     """Lists compared as sets."""
     return sorted(map(str, a or ())) == sorted(map(str, b or ()))
+
+
+def same_manifests(a: Any, b: Any) -> bool:
+    """Kubernetes objects: amounts of storage compared by what they mean (1Ti is 1024Gi)."""
+    return bool(_normal(_amounts(a)) == _normal(_amounts(b)))
 
 
 def joined(ours: Any, live: Any, before: Any) -> Any:
@@ -51,6 +58,17 @@ def _joined_mappings(ours: Mapping[str, Any], live: Mapping[str, Any], before: M
 def _entry(ours: Any, live: Any, before: Any) -> Any:
     """Below the top a list is one value, as it is for those who read it."""
     return joined(ours, live, before) if isinstance(ours, Mapping) else ours
+
+
+def _amounts(value: Any, name: str = "") -> Any:
+    if isinstance(value, Mapping):
+        return {key: _amounts(inner, key) for key, inner in _mapping(cast("Any", value)).items()}
+    if name != "storage" or not isinstance(value, str):
+        return value
+    try:
+        return str(quantities.parse(value).normalize())
+    except quantities.NotAQuantity:
+        return value
 
 
 def _list(value: Any) -> list[Any]:

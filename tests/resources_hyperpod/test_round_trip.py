@@ -18,7 +18,12 @@ from tests.resources_hyperpod.conftest import Ground
 
 pytestmark = pytest.mark.sandbox
 # What the server fills in where a request says nothing.
-SERVER = {"ThreadsPerCore": 1, "InstanceStorageConfigs": [], "MinInstanceCount": 0, "ImageId": "ami-0123456789abcdef0"}
+SERVER: dict[str, Any] = {
+    "ThreadsPerCore": 1,
+    "InstanceStorageConfigs": [],
+    "MinInstanceCount": 0,
+    "ImageId": "ami-0123456789abcdef0",
+}
 MOVING = ("Status", "ActiveOperations", "CurrentCount", "InstanceTypeDetails", "TargetStateCount")
 TOLD = "DrainFirst"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reconciler.plan.equality import same_manifests
 from reconciler.plan.rules import Field, Rule
 from schemas.plan import Cost
 from schemas.resource import Stage
@@ -30,7 +31,7 @@ RULES = (
             "prefix": Field(way_out=_NEW_STORAGE),
             "readOnly": Field(way_out=_NEW_STORAGE),
             "namespace": Field(way_out=_NEW_STORAGE),
-            "manifests": Field(cost=Cost.IN_PLACE),
+            "manifests": Field(cost=Cost.IN_PLACE, same=same_manifests),
         },
         way_out=_NEW_STORAGE,
     ),
