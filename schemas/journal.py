@@ -142,6 +142,7 @@ class RolloutLine(_Line):
     approved: tuple[str, ...] = ()  # action digests that orders let pass and that were not used up
     refs: dict[str, str] = Field(default_factory=dict)  # key -> id or ARN of what we made and have not deleted
     stages: tuple[str, ...] = ()  # that must be Ready before the revision is
+    adopted: dict[str, str] = Field(default_factory=dict)  # key -> name of what was adopted and not released
 
 
 class OpLine(_Line):
@@ -276,6 +277,7 @@ class ClusterStatus(BaseModel):
     retries: dict[str, int] = Field(default_factory=dict)  # subject -> seq of the newest retry order
     kinds: tuple[str, ...] = ()
     refs: dict[str, str] = Field(default_factory=dict)
+    adopted: dict[str, str] = Field(default_factory=dict)  # key -> the name under which it was adopted
     gone: bool = False
     broken: str | None = None  # JournalBroken: read only
 

@@ -31,11 +31,13 @@ STAGES: tuple[Stage, ...] = tuple(Stage)
 class Ref:
     """A value that is known only when another resource exists: its attribute `attr`.
 
-    Written as `{"$ref": "ec2.Vpc/prod#id"}` where it is digested or printed.
+    Written as `{"$ref": "ec2.Vpc/prod#id"}` where it is digested or printed. A `weak` one stands in a list and asks
+    for nothing: while the other is not there, the list goes without it.
     """
 
     key: str
     attr: str = "id"
+    weak: bool = False
 
     def as_json(self) -> JsonObject:
         return {"$ref": f"{self.key}#{self.attr}"}
@@ -64,8 +66,11 @@ class Resource:
     `key` is `<type>/<cluster>[/<what>]` and names the thing for ever; `name` is what AWS or Kubernetes calls it.
     `spec` is in normal form and holds only fields that were authored or that we stand for: it is compared with
     the observed spec field by field. `initial` is used at creation and never compared (a free CIDR block, say).
-    `adopt` is the live name or id of a thing that a document tells us to take over.
+    `adopt` is the live name or id of a thing that a document tells us to take over; `takes_over` says that what
+    already stands under this name is adopted too, and made if nothing stands there.
     `reference` marks a thing that is only looked up, never made: an existing bucket, the list of zones.
+    `made_with` are values that nobody wrote: part of a create, never compared. `made_after` are keys that only a
+    create waits for. `on_demand` marks a thing that serves others: it is made when something planned needs it.
     """
 
     key: str
@@ -79,13 +84,20 @@ class Resource:
     after: tuple[str, ...] = ()
     source: Source
     adopt: str | None = None
+    takes_over: bool = False
     reference: bool = False
+    made_with: JsonObject = field(default_factory=dict[str, JsonValue])
+    made_after: tuple[str, ...] = ()
+    on_demand: bool = False
 
     def needs(self) -> tuple[str, ...]:
         """Keys that must be healthy enough before this one is made: explicit ones and those behind Refs."""
-        found = dict.fromkeys(self.after)
-        found.update(dict.fromkeys(ref.key for ref in refs_in({"spec": self.spec, "initial": self.initial})))
-        return tuple(found)
+        inside = {"spec": self.spec, "initial": self.initial, "made_with": self.made_with}
+        return _keys((*self.after, *self.made_after), inside)
+
+    def lasting_needs(self) -> tuple[str, ...]:
+        """Those of them that a change of what is there waits for as well."""
+        return _keys(self.after, self.spec)
 
 
 class Presence(enum.StrEnum):
@@ -117,6 +129,15 @@ class Mark(enum.StrEnum):
     FOREIGN = "foreign"
 
 
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Why a live thing cannot be taken over, with the way out."""
+
+    reason: str
+    message: str
+    way_out: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observed:
     """What one look saw of one resource. `spec` is in the same normal form as `Resource.spec`.
@@ -125,6 +146,7 @@ class Observed:
     where the API has one, so that a later thing of the same name is not taken for this one. `guards` are values
     that an action may rely on and that act reads again. `op` is the op tag found on the object. `ready` says that
     others may build on it even if it is not fully healthy. `detail` is for the handler alone and is never shown.
+    `bar` says why a document cannot adopt it.
     """
 
     key: str
@@ -143,6 +165,7 @@ class Observed:
     identity: str = ""
     guards: JsonObject = field(default_factory=dict[str, JsonValue])
     detail: JsonObject = field(default_factory=dict[str, JsonValue])
+    bar: Bar | None = None
 
     @property
     def present(self) -> bool:
@@ -170,6 +193,10 @@ def unknown(resource: Resource, reason: str, message: str) -> Observed:
     )
 
 
+def _keys(first: tuple[str, ...], value: JsonValue) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *(ref.key for ref in refs_in(value) if not ref.weak))))
+
+
 def refs_in(value: JsonValue) -> Iterator[Ref]:
     """All references inside a value, in order."""
     found: list[Ref] = []
@@ -185,7 +212,8 @@ def resolve(value: JsonValue, observed: Mapping[str, Observed]) -> JsonValue:
     if isinstance(value, Mapping):
         return {k: resolve(v, observed) for k, v in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [resolve(v, observed) for v in cast("list[Any]", value)]
+        resolved = [resolve(v, observed) for v in cast("list[Any]", value)]
+        return [v for v in resolved if not (isinstance(v, Ref) and v.weak)]
     return value
 
 

@@ -41,7 +41,7 @@ def build(loaded: LoadedCluster, packaged_script: bytes) -> Desired:
         raise ValueError(f"{loaded.name} has problems")
     cluster = cluster_doc.model
     assert isinstance(cluster, Cluster)
-    spec, source = cluster.spec, cluster_doc.source
+    spec, source, written = cluster.spec, cluster_doc.source, cluster_doc.authored
     names = Names(cluster=loaded.name, account=spec.account, region=spec.region)
     groups = _of(loaded, "InstanceGroup")
     storages = _of(loaded, "Storage")
@@ -49,9 +49,9 @@ def build(loaded: LoadedCluster, packaged_script: bytes) -> Desired:
     zones = [doc.model.spec.zone for doc in groups if isinstance(doc.model, InstanceGroup)]
     found = [
         *network(cluster, names, zones, source),
-        *control_plane(cluster, names, source),
-        *dependencies(cluster, names, buckets(storages), source),
-        *compute(cluster, names, groups, loaded.others, packaged_script, source),
+        *control_plane(cluster, names, written, source),
+        *dependencies(cluster, names, buckets(storages), written, source),
+        *compute(cluster, names, groups, loaded.others, packaged_script, written, source),
         *storage(cluster, names, storages, source),
         *operations(names, acts),
     ]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from reconciler.desired import policies
-from reconciler.desired.dependencies import RELEASE
+from reconciler.desired.dependencies import RELEASE, as_mapping
 from reconciler.desired.names import Names
 from reconciler.desired.network import compute_subnet, eks_subnets, way_out
 from schemas.documents.cluster import Cluster
 from schemas.documents.instance_group import InstanceGroup
 from schemas.documents.records import Document
-from schemas.resource import Resource, Source, Stage
+from schemas.resource import Ref, Resource, Source, Stage
 from schemas.values import JsonObject
 
 PACKAGED = "package:on_create.sh"
@@ -26,20 +27,30 @@ def compute(
     groups: Iterable[Document],
     files: Mapping[str, bytes],
     packaged: bytes,
+    written: JsonObject,
     source: Source,
 ) -> list[Resource]:
     """Resources of the stage compute. `files`: the cluster folder's other files by path; `packaged`: the script used
-    where no document names one."""
+    where no document names one. `written`: the Cluster's spec as its author wrote it. Groups of an adopted cluster
+    are compared by what their authors wrote, and what new ones need is made for the first of them."""
     docs = [doc for doc in groups if isinstance(doc.model, InstanceGroup)]
     scripts = _Scripts(files, packaged)
     default = scripts.add(cluster.spec.lifecycle_script)
     entry = {doc.name: _entry(doc, scripts, default) for doc in docs}
+    adopted = cluster.spec.adopt.hyperpod is not None
     made = [
-        _bucket(names, source),
-        _objects(names, scripts, source),
-        _execution_role(names, source),
+        replace(resource, on_demand=adopted)
+        for resource in (
+            _bucket(names, source),
+            _objects(names, scripts, source),
+            _execution_role(names, source),
+        )
     ]
-    return [*made, _hyperpod(cluster, names, docs, source), *(_group(names, doc, entry[doc.name]) for doc in docs)]
+    of_groups = [_group(names, doc, entry[doc.name], security_groups(cluster, names)) for doc in docs]
+    if adopted:
+        said = "lifecycleScript" in written
+        of_groups = [_as_written(names, group, doc, said) for group, doc in zip(of_groups, docs, strict=True)]
+    return [*made, _hyperpod(cluster, names, docs, written, source), *of_groups]
 
 
 class _Scripts:
@@ -125,14 +136,22 @@ def _execution_role(names: Names, source: Source) -> Resource:
     )
 
 
-def _hyperpod(cluster: Cluster, names: Names, docs: list[Document], source: Source) -> Resource:
+def security_groups(cluster: Cluster, names: Names) -> list[Ref]:
+    """An EKS cluster that was there before us knows nothing of our group: its own lets the nodes reach it."""
+    ours = names.ref("ec2.SecurityGroup", "nodes")
+    return [ours] if cluster.spec.adopt.eks is None else [ours, names.ref("eks.Cluster", attr="securityGroup")]
+
+
+def _hyperpod(cluster: Cluster, names: Names, docs: list[Document], written: JsonObject, source: Source) -> Resource:
     spec = cluster.spec
     adopt = spec.adopt.hyperpod
+    if adopt is not None:
+        return _adopted(cluster, names, adopt, written, source)
     born: JsonObject = {
         "eks": names.ref("eks.Cluster", attr="arn"),
         "provisioning": spec.hyperpod.provisioning,
         "subnets": eks_subnets(names),
-        "securityGroups": [names.ref("ec2.SecurityGroup", "nodes")],
+        "securityGroups": security_groups(cluster, names),
     }
     needs = [
         names.key("helm.Release", RELEASE),
@@ -147,22 +166,67 @@ def _hyperpod(cluster: Cluster, names: Names, docs: list[Document], source: Sour
     return Resource(
         key=names.key("hyperpod.Cluster"),
         type="hyperpod.Cluster",
-        name=adopt or names.cluster,
+        name=names.cluster,
         cluster=names.cluster,
         stage=Stage.COMPUTE,
         lane=names.hyperpod_lane,
-        spec={
-            "nodeRecovery": spec.hyperpod.node_recovery,
-            "tags": dict(spec.hyperpod.tags),
-            **({} if adopt else born),
-        },
+        spec={"nodeRecovery": spec.hyperpod.node_recovery, "tags": dict(spec.hyperpod.tags), **born},
         after=tuple(dict.fromkeys(needs)),
         source=source,
-        adopt=adopt,
     )
 
 
-def _group(names: Names, doc: Document, script: str) -> Resource:
+def _adopted(cluster: Cluster, names: Names, name: str, written: JsonObject, source: Source) -> Resource:
+    """A HyperPod cluster that was there: it must be on this EKS cluster, and the rest is as its authors say."""
+    spec = cluster.spec
+    wanted: JsonObject = {"eks": names.ref("eks.Cluster", attr="arn"), "tags": dict(spec.hyperpod.tags)}
+    if "nodeRecovery" in as_mapping(written.get("hyperpod")):
+        wanted["nodeRecovery"] = spec.hyperpod.node_recovery
+    dependencies = as_mapping(written.get("dependencies"))
+    release = [names.key("helm.Release", RELEASE)] if {"chart", "values"} & dependencies.keys() else []
+    return Resource(
+        key=names.key("hyperpod.Cluster"),
+        type="hyperpod.Cluster",
+        name=name,
+        cluster=names.cluster,
+        stage=Stage.COMPUTE,
+        lane=names.hyperpod_lane,
+        spec=wanted,
+        after=(names.key("eks.Cluster"), *release),
+        source=source,
+        adopt=name,
+    )
+
+
+def _as_written(names: Names, group: Resource, doc: Document, script_said: bool) -> Resource:
+    """A group that may have been there before us: what its document does not say is for making it only. Where its
+    nodes are is compared by zone, because its subnet may be anybody's."""
+    said = {_FIELD.get(name, name) for name in doc.authored}
+    if script_said:
+        said.add("lifecycle")
+    if "capacity" in said:
+        said.add("trainingPlan")
+    placed = {"subnets", "securityGroups", "executionRole"}
+    spec = {name: value for name, value in group.spec.items() if name in said and name not in placed}
+    rest = {name: value for name, value in group.spec.items() if name not in spec}
+    zone = _zone(doc)
+    if zone is not None:
+        spec["zone"] = names.ref("ec2.Zones", attr=f"id:{zone}")
+    script = (names.key("s3.Objects", "lifecycle"),)
+    return replace(
+        group,
+        spec=spec,
+        made_with=rest,
+        after=(*group.after, *(script if "lifecycle" in spec else ())),
+        made_after=(*script, *way_out(names)),
+    )
+
+
+# Fields of the document that have another name in the normal form.
+_FIELD = {"lifecycleScript": "lifecycle"}
+
+
+def _group(names: Names, doc: Document, script: str, firewall: list[Ref]) -> Resource:
     model = doc.model
     assert isinstance(model, InstanceGroup)
     spec, written = model.spec, doc.authored
@@ -170,7 +234,7 @@ def _group(names: Names, doc: Document, script: str) -> Resource:
         "instanceType": spec.instance_type,
         "count": spec.count,
         "subnets": [names.ref("ec2.Subnet", compute_subnet(_zone(doc)))],
-        "securityGroups": [names.ref("ec2.SecurityGroup", "nodes")],
+        "securityGroups": firewall,
         "executionRole": names.ref("iam.Role", "execution", "arn"),
         "lifecycle": {
             "sourceS3Uri": f"s3://{names.bucket}/{_LIFECYCLE}{PurePosixPath(script).parent}",

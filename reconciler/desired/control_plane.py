@@ -7,15 +7,16 @@ import hashlib
 from reconciler.desired import policies
 from reconciler.desired.names import Names
 from reconciler.desired.network import eks_subnets
-from schemas.documents.cluster import Access, Cluster
+from schemas.documents.cluster import Access, Cluster, ClusterSpec
 from schemas.resource import Resource, Source, Stage
 from schemas.values import JsonObject
 
 IRSA_AUDIENCE = "sts.amazonaws.com"
 
 
-def control_plane(cluster: Cluster, names: Names, source: Source) -> list[Resource]:
-    """Resources of the stage control-plane."""
+def control_plane(cluster: Cluster, names: Names, written: JsonObject, source: Source) -> list[Resource]:
+    """Resources of the stage control-plane. `written`: the Cluster's spec as its author wrote it: of an adopted EKS
+    cluster nothing else is compared."""
     spec = cluster.spec
     region = names.region
     role = Resource(
@@ -37,6 +38,9 @@ def control_plane(cluster: Cluster, names: Names, source: Source) -> list[Resour
         endpoint["publicCidrs"] = sorted(spec.endpoint.public_cidrs)
     # What an adopted control plane was made with stays as it is: it could not be changed anyway.
     born: JsonObject = {
+        "authenticationMode": "API",
+        "endpoint": endpoint,
+        "logging": sorted(spec.logging),
         "role": names.ref("iam.Role", "control-plane", "arn"),
         "subnets": eks_subnets(names),
         "securityGroups": [names.ref("ec2.SecurityGroup", "nodes")],
@@ -51,14 +55,13 @@ def control_plane(cluster: Cluster, names: Names, source: Source) -> list[Resour
         lane=names.eks_lane,
         spec={
             "version": spec.kubernetes_version,
-            "endpoint": endpoint,
-            "logging": sorted(spec.logging),
             "tags": dict(spec.hyperpod.tags),
-            **({} if adopt else {"authenticationMode": "API", **born}),
+            **(_said(spec, written, names) if adopt else born),
         },
         source=source,
         adopt=adopt,
     )
+    audiences: JsonObject = {"audiences": [IRSA_AUDIENCE]}
     oidc = Resource(
         key=names.key("iam.OpenIDConnectProvider"),
         type="iam.OpenIDConnectProvider",
@@ -66,11 +69,27 @@ def control_plane(cluster: Cluster, names: Names, source: Source) -> list[Resour
         cluster=names.cluster,
         stage=Stage.CONTROL_PLANE,
         lane=f"iam/oidc/{names.cluster}",
-        spec={"url": names.ref("eks.Cluster", attr="issuer"), "audiences": [IRSA_AUDIENCE]},
+        spec={"url": names.ref("eks.Cluster", attr="issuer"), **({} if adopt else audiences)},
+        made_with=audiences if adopt else {},
         source=source,
+        takes_over=True,
+        on_demand=adopt is not None,
     )
     found = [eks, oidc, *access_entries(cluster, names, source)]
     return found if adopt else [role, *found]
+
+
+def _said(spec: ClusterSpec, written: JsonObject, names: Names) -> JsonObject:
+    """What the author wrote about a control plane that was there before."""
+    found: JsonObject = {"vpc": names.ref("ec2.Vpc")}
+    if "logging" in written:
+        found["logging"] = sorted(spec.logging)
+    asked = written.get("endpoint")
+    if isinstance(asked, dict):
+        whole: JsonObject = {"public": spec.endpoint.public, "private": spec.endpoint.private}
+        whole["publicCidrs"] = sorted(spec.endpoint.public_cidrs)
+        found["endpoint"] = {name: value for name, value in whole.items() if name in asked}
+    return found
 
 
 def access_entries(cluster: Cluster, names: Names, source: Source) -> list[Resource]:
@@ -89,6 +108,7 @@ def access_entries(cluster: Cluster, names: Names, source: Source) -> list[Resou
             spec={"principal": principal, "policies": {_policy(names, a): _scope(a) for a in granted}},
             after=(names.key("eks.Cluster"),),
             source=source,
+            takes_over=True,
         )
         for principal, granted in sorted(by_principal.items())
     ]

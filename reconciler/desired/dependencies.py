@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import cast
 
 from reconciler.desired import policies
 from reconciler.desired.names import Names
 from schemas.documents.cluster import Cluster
 from schemas.resource import Resource, Source, Stage
-from schemas.values import JsonObject
+from schemas.values import JsonObject, JsonValue
 
 RELEASE = "hyperpod-dependencies"
 CHART_REPOSITORY = "https://github.com/aws/sagemaker-hyperpod-cli.git"
@@ -21,9 +22,16 @@ _CNI = ("vpc-cni", "kube-system/aws-node")
 _S3_CSI = ("aws-mountpoint-s3-csi-driver", "kube-system/s3-csi-driver-sa")
 
 
-def dependencies(cluster: Cluster, names: Names, buckets: Iterable[str], source: Source) -> list[Resource]:
-    """Resources of the stage dependencies. `buckets`: those that Storages of this cluster mount."""
+def dependencies(
+    cluster: Cluster, names: Names, buckets: Iterable[str], written: JsonObject, source: Source
+) -> list[Resource]:
+    """Resources of the stage dependencies. `buckets`: those that Storages of this cluster mount. `written`: the
+    Cluster's spec as its author wrote it. An adopted HyperPod cluster works already: what nobody wrote down is only
+    marked if it is there, and made if something needs it."""
     installed = cluster.spec.dependencies.installed
+    adopt = cluster.spec.adopt
+    said = as_mapping(written.get("dependencies"))
+    named = as_mapping(said.get("addons"))
     roles = {
         addon: _role(names, what, account, managed, inline, source)
         for addon, what, account, managed, inline in (
@@ -38,6 +46,8 @@ def dependencies(cluster: Cluster, names: Names, buckets: Iterable[str], source:
         )
         if addon in installed
     }
+    if adopt.eks is not None:
+        roles = {addon: replace(role, on_demand=True) for addon, role in roles.items()}
     addons: list[Resource] = []
     for name, addon in sorted(installed.items()):
         wanted: JsonObject = {}
@@ -45,8 +55,9 @@ def dependencies(cluster: Cluster, names: Names, buckets: Iterable[str], source:
             wanted["version"] = addon.version
         if addon.values:
             wanted["values"] = dict(addon.values)
+        role: JsonObject = {}
         if name in roles:
-            wanted["role"] = names.ref("iam.Role", roles[name].key.rsplit("/", 1)[-1], "arn")
+            role = {"role": names.ref("iam.Role", roles[name].key.rsplit("/", 1)[-1], "arn")}
         addons.append(
             Resource(
                 key=names.key("eks.Addon", name),
@@ -55,12 +66,33 @@ def dependencies(cluster: Cluster, names: Names, buckets: Iterable[str], source:
                 cluster=names.cluster,
                 stage=Stage.DEPENDENCIES,
                 lane=names.eks_lane,
-                spec=wanted,
+                # The role of an add-on that was there is nobody's to change.
+                spec=wanted if adopt.eks is not None else {**wanted, **role},
+                made_with=role if adopt.eks is not None else {},
                 after=(names.key("eks.Cluster"),),
                 source=source,
+                takes_over=True,
+                on_demand=adopt.hyperpod is not None and name not in named,
             )
         )
-    return [*roles.values(), *addons, _release(cluster, names, source)]
+    if adopt.hyperpod is not None and not {"chart", "values"} & said.keys():
+        return [*roles.values(), *addons]
+    release = _release(cluster, names, source)
+    if adopt.eks is not None and not {"chart", "values"} & said.keys():
+        release = _only_marked(release)
+    return [*roles.values(), *addons, release]
+
+
+def as_mapping(value: JsonValue) -> JsonObject:
+    """The mapping, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def _only_marked(release: Resource) -> Resource:
+    """Of a release that is there already, chart and values stay as they are."""
+    kept = {name: value for name, value in release.spec.items() if name == "namespace"}
+    rest = {name: value for name, value in release.spec.items() if name != "namespace"}
+    return replace(release, spec=kept, made_with=rest)
 
 
 def _role(names: Names, what: str, account: str, managed: list[str], inline: JsonObject, source: Source) -> Resource:
@@ -105,6 +137,7 @@ def _release(cluster: Cluster, names: Names, source: Source) -> Resource:
         spec={"chart": chart, "namespace": "kube-system", "values": _merged(_DEFAULTS, dict(written.values))},
         after=(names.key("eks.Cluster"),),
         source=source,
+        takes_over=True,
     )
 
 

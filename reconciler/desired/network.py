@@ -19,11 +19,12 @@ SMALL, COMPUTE = 24, 20
 
 def network(cluster: Cluster, names: Names, zones: Iterable[str | None], source: Source) -> list[Resource]:
     """Resources of the network stage. `zones`: the compute groups' zones as written (ids or names); None, where a
-    group leaves the choice to us, is the first zone."""
+    group leaves the choice to us, is the first zone. In a VPC that is there already subnets are added, and its own way
+    out is used; beside an EKS cluster that is there already only what something needs is added."""
     spec = cluster.spec
     vpc = names.ref("ec2.Vpc")
     compute = [compute_subnet(zone) for zone in dict.fromkeys(zones)]
-    existing = spec.network.vpc
+    existing = spec.network.vpc or spec.adopt.vpc
 
     def resource(type_: str, what: str, wanted: JsonObject, **rest: Any) -> Resource:
         return Resource(
@@ -35,6 +36,7 @@ def network(cluster: Cluster, names: Names, zones: Iterable[str | None], source:
             lane=names.vpc_lane,
             spec=wanted,
             source=source,
+            on_demand=spec.adopt.eks is not None and type_ not in ("ec2.Zones", "ec2.Vpc"),
             **rest,
         )
 
@@ -42,17 +44,16 @@ def network(cluster: Cluster, names: Names, zones: Iterable[str | None], source:
         wanted: JsonObject = {"vpc": vpc, "public": public, "tags": tags}
         return resource("ec2.Subnet", what, wanted, initial={"zone": zone, "prefix": prefix})
 
-    cidr: JsonObject = {} if existing or spec.adopt.vpc else {"cidr": spec.network.vpc_cidr}
-    dns: JsonObject = {} if existing else {"dnsSupport": True, "dnsHostnames": True}
+    made: JsonObject = {"cidr": spec.network.vpc_cidr, "dnsSupport": True, "dnsHostnames": True}
     found = [
         resource("ec2.Zones", "", {}, name=names.region, reference=True),
         resource(
             "ec2.Vpc",
             "",
-            {**cidr, **dns},
+            {} if existing else made,
             name=existing or names.cluster,
-            adopt=spec.adopt.vpc or existing,
-            reference=existing is not None,
+            adopt=existing,
+            reference=spec.network.vpc is not None,
         ),
         *(
             subnet(what, _nth_zone(names, index), SMALL, tags={"kubernetes.io/role/internal-elb": "1"})
@@ -61,8 +62,10 @@ def network(cluster: Cluster, names: Names, zones: Iterable[str | None], source:
         *(subnet(compute_subnet(zone), _in(names, zone), COMPUTE, tags={}) for zone in dict.fromkeys(zones)),
         resource("ec2.SecurityGroup", "nodes", {"vpc": vpc, "ingress": [_self()], "egress": [_self(), _out()]}),
     ]
-    private = [names.ref("ec2.Subnet", what) for what in (*_PRIVATE, *compute)]
-    # A VPC that is only used has its way out already; one that is ours gets a NAT gateway.
+    # Beside an EKS cluster that was there, a route table serves those subnets that something needed.
+    weak = spec.adopt.eks is not None
+    private = [Ref(names.key("ec2.Subnet", what), weak=weak) for what in (*_PRIVATE, *compute)]
+    # A VPC that was there has its way out already; one that is ours gets a NAT gateway.
     nat = names.ref("ec2.Vpc", attr="nat") if existing else names.ref("ec2.NatGateway")
     found += [
         resource("ec2.RouteTable", "private", {"vpc": vpc, "routes": {ANY: nat}, "subnets": private}),

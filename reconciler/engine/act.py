@@ -147,6 +147,9 @@ def _lane_is_free(item: Draft, answer: Reply | InstantStartError) -> bool:
 def _may_go(scope: Scope, action: Action, status: ClusterStatus, clock: Clock) -> bool:
     if action.digest in scope.held:
         return False
+    seen = scope.observed.get(action.key)
+    if action.verb is Verb.UPDATE and seen is not None and not seen.ours:
+        return False  # it is marked first: what is not ours is not changed
     missing = scope.memory.missing_since.get(action.key)
     now = clock.now()
     if action.verb is Verb.CREATE and missing is not None and now.timestamp() - missing < MISSING:
@@ -240,6 +243,8 @@ def _intent(scope: Scope, item: Draft) -> None:
     before: JsonObject = dict(call.before)
     if call.token_life:
         before["tokenLife"] = call.token_life
+    if call.verb == Verb.ADOPT:
+        before["adopt"] = call.actions[0].want.get("adopt")
     scope.write(
         "op",
         call.say,

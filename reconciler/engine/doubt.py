@@ -32,8 +32,9 @@ def doubt(scope: Scope) -> str | None:
     ours = [seen for seen in scope.observed.values() if _is_ours(seen)]
     young = status.rev is None or (status.roll <= 1 and not status.ops)
     adopts = scope.desired is not None and scope.desired.adopts
-    if young and ours and not adopts and JOURNAL not in status.approved:
-        return f"{min(seen.key for seen in ours)} is live and ours but the journal knows nothing of it"
+    unheard = [seen for seen in ours if seen.mark is Mark.OURS or not adopts]
+    if young and unheard and JOURNAL not in status.approved:
+        return f"{min(seen.key for seen in unheard)} is live and ours but the journal knows nothing of it"
     newer = _newest_op(seen.op for seen in ours)
     if newer is not None and status.at and newer[1] > datetime.fromisoformat(status.at) + _TOLERANCE:
         return f"op {newer[0]} left its tag but its intent is not in the journal"

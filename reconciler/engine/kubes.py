@@ -26,15 +26,16 @@ class Kubes:
         self._open: dict[str, tuple[tuple[str, str], KubeCluster]] = {}
 
     def of(self, world: World) -> KubeCluster:
-        """Raises Refused while there is no control plane to talk to."""
+        """Raises Refused while there is no control plane to talk to, or nobody can tell."""
         key = f"eks.Cluster/{world.cluster}"
         seen = world.observed.get(key)
-        if seen is not None and seen.presence is Presence.UNKNOWN:
-            raise Refused(f"{key} cannot be seen: {seen.message}", reason=seen.reason)
+        if seen is None or seen.presence is Presence.UNKNOWN:
+            why, reason = (seen.message, seen.reason) if seen is not None else ("not looked at", "NotLooked")
+            raise Refused(f"{key} cannot be seen: {why}", reason=reason)
         endpoint, ca = world.attr(key, "endpoint"), world.attr(key, "ca")
         if not endpoint or not ca:
             raise Refused(f"{key} has no endpoint yet", reason="NoControlPlane")
-        name = world.observed[key].name
+        name = seen.name
         with self._lock:
             at, found = self._open.get(world.cluster, (None, None))
             if found is not None and at == (endpoint, ca):

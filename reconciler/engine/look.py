@@ -6,6 +6,7 @@ family Unknown: nothing there is made or deleted on its strength.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +20,7 @@ from reconciler.live.clock import Clock
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.resources.handler import Handler, World
 from schemas.errors import InstantStartError, InvalidInput, RetryLater
-from schemas.resource import Observed, Presence, Resource, unknown
+from schemas.resource import Health, Observed, Presence, Resource, unknown
 
 log = logging.getLogger(__name__)
 KubeOf = Callable[[World], KubeCluster]
@@ -64,6 +65,20 @@ def look(scope: Scope, handlers: Sequence[Handler], pool: Executor) -> None:
                 seen = [unknown(r, error.reason, error.message) for r in wanted]
             scope.observed.update({o.key: o for o in seen})
             _fill_gaps(scope, handler, wanted)
+    _mark_first(scope)
+
+
+def _mark_first(scope: Scope) -> None:
+    """Nothing is built on what a document adopts before it carries our mark."""
+    for resource in scope.desired.resources.values() if scope.desired is not None else ():
+        seen = scope.observed.get(resource.key)
+        waits = resource.adopt is not None or resource.takes_over
+        if waits and not resource.reference and seen is not None and seen.present and not seen.ours:
+            said = f"{seen.name} is not marked as ours yet"
+            health = Health.PROGRESSING if seen.health is Health.HEALTHY else seen.health
+            scope.observed[resource.key] = dataclasses.replace(
+                seen, ready=False, health=health, reason=seen.reason or "NotMarked", message=seen.message or said
+            )
 
 
 def look_again(scope: Scope, handler: Handler, keys: Iterable[str]) -> dict[str, Observed]:

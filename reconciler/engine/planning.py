@@ -41,6 +41,7 @@ def plan(scope: Scope, clock: Clock) -> None:
             due=scope.due.keys,
             hold_count_drift=scope.hold_counts,
             made=scope.status.refs,
+            adopted=scope.status.adopted,
         )
     )
     scope.plan = dataclasses.replace(

@@ -53,6 +53,7 @@ def open_rollout(scope: Scope, library: Library, writer: str) -> None:
         ready=status.last_ready,
         approved=approved,
         refs=_adopted(scope) | status.refs,
+        adopted={**_taken_over(scope), **status.adopted} or None,
         stages=list(states(scope)),
     )
 
@@ -64,6 +65,13 @@ def _adopted(scope: Scope) -> dict[str, str]:
     marked = {key: seen for key, seen in scope.observed.items() if seen.present and seen.mark is Mark.OURS}
     ids = {key: seen.attrs.get("id") or seen.attrs.get("arn") for key, seen in marked.items()}
     return {key: id_ for key, id_ in ids.items() if isinstance(id_, str)}
+
+
+def _taken_over(scope: Scope) -> dict[str, str]:
+    """Names of what carries our mark of adoption where the journal may have lost them."""
+    if doubt(scope) is None:
+        return {}
+    return {key: seen.name for key, seen in scope.observed.items() if seen.present and seen.mark is Mark.ADOPTED}
 
 
 def _words(scope: Scope) -> tuple[list[str], list[Hold]]:

@@ -162,7 +162,8 @@ def _of_resource(scope: Scope, resource: Resource, planned: Set[str], mended: Se
             else State(state=StageState.PROGRESSING, reason="Deleting", msg=f"{resource.key} is left")
         )
     if seen.presence is Presence.ABSENT:
-        return READY if resource.reference else State(state=StageState.WAITING, reason="NotThere", msg=resource.key)
+        unasked = resource.reference or resource.on_demand
+        return READY if unasked else State(state=StageState.WAITING, reason="NotThere", msg=resource.key)
     if seen.health is Health.HEALTHY:
         return READY
     text = f"{resource.key}: {seen.message or seen.reason}".rstrip(": ")
@@ -179,11 +180,17 @@ def _progress(scope: Scope, resources: Sequence[Resource]) -> str | None:
     counted = [pair for pair in nodes if pair is not None]
     if counted:
         return f"{sum(a for a, _ in counted)}/{sum(b for _, b in counted)}"
-    real = [r for r in resources if not r.reference and not rule_for(r.type).once]
+    real = [r for r in resources if not r.reference and not rule_for(r.type).once and not _unasked(scope, r)]
     if not real or scope.desired is None:
         return None
     healthy = sum(1 for r in real if (seen := scope.observed.get(r.key)) is not None and seen.health is Health.HEALTHY)
     return f"{healthy}/{len(real)}"
+
+
+def _unasked(scope: Scope, resource: Resource) -> bool:
+    """There for others only, and nobody has asked for it."""
+    seen = scope.observed.get(resource.key)
+    return resource.on_demand and seen is not None and seen.presence is Presence.ABSENT
 
 
 def _fraction(seen: Observed | None) -> tuple[int, int] | None:

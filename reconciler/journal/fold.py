@@ -133,6 +133,8 @@ class Fold:
     retries: dict[str, int] = field(default_factory=dict[str, int])
     kinds: tuple[str, ...] = ()
     refs: dict[str, str] = field(default_factory=dict[str, str])
+    adopted: dict[str, str] = field(default_factory=dict[str, str])
+    released: dict[str, str] = field(default_factory=dict[str, str])
     ended: EndLine | None = None
     open_ops: dict[str, OpRecord] = field(default_factory=dict[str, OpRecord])  # those of `ops` that are open
     _status: ClusterStatus | None = field(default=None, repr=False, compare=False)
@@ -191,7 +193,7 @@ class Fold:
         self.holds = {hold.key: hold for hold in line.holds}
         self.approved = list(line.approved)
         self.kinds = line.kinds
-        self.refs = dict(line.refs)
+        self.refs, self.adopted, self.released = dict(line.refs), dict(line.adopted), {}
         self.retries = {}
 
     def _op(self, line: OpLine) -> None:
@@ -238,6 +240,17 @@ class Fold:
             self.refs[op.key] = str(id_)
         elif op.verb in ("delete", "release") and op.phase is Phase.SUCCEEDED:
             self.refs.pop(op.key, None)
+        self._follow(op)
+
+    def _follow(self, op: OpRecord) -> None:
+        """What is adopted now, and what was let go of."""
+        if op.phase is not Phase.SUCCEEDED:
+            return
+        if op.verb == "adopt":
+            self.adopted[op.key] = str(op.before.get("adopt") or op.key)
+        elif op.verb == "release":
+            name = self.adopted.pop(op.key, "")
+            self.released[op.key] = f"{op.key} ({name})" if name else op.key
 
     def _stage(self, line: StageLine) -> None:
         self.stages[line.stage] = StageStatus(
@@ -317,6 +330,8 @@ class Fold:
         gone = self.rollout is not None and self.rollout.input is None and condition is Condition.READY
         if self.broken is not None:
             condition, reason, msg, gone = Condition.STALLED, "JournalBroken", f"{self.broken}. {MEND}", False
+        if gone and self.released:
+            msg = shorten(f"released, not deleted: {', '.join(sorted(self.released.values()))}", 500)
         rollout = self.rollout
         return ClusterStatus(
             cluster=self.cluster,
@@ -342,6 +357,7 @@ class Fold:
             retries=self.retries,
             kinds=self.kinds,
             refs=self.refs,
+            adopted=self.adopted,
             gone=gone,
             broken=self.broken,
         )

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from reconciler.plan.registry import rule_for
 from schemas.journal import ClusterStatus, Phase
 from schemas.plan import Action, Cost, Plan, Verb
-from schemas.resource import Observed
+from schemas.resource import Mark, Observed
 
 REMOVALS = (Verb.DELETE, Verb.REPLACE)
 _DONE = (Phase.SUBMITTED, Phase.SUCCEEDED, Phase.UNKNOWN, Phase.RESOLVED)
@@ -136,11 +137,23 @@ def lowers_count(action: Action, seen: Observed) -> bool:
 
 
 def _needs_approval(action: Action, given: GateInput) -> Held | None:
-    if action.cost not in given.limits.approval_for:
-        return None
     if given.folder_gone and given.unprotected:
         return None
-    return Held(reason="NeedsApproval", message=f"{action.verb.value} of {action.key} needs an approval", way="approve")
+    message = f"{action.verb.value} of {action.key} needs an approval"
+    if action.verb in REMOVALS and _is_in_adopted(action, given):
+        message += ", whatever the policy says: it is in something adopted"
+        return Held(reason="NeedsApproval", message=message, way="approve, or put its document back")
+    if action.cost not in given.limits.approval_for:
+        return None
+    return Held(reason="NeedsApproval", message=message, way="approve")
+
+
+def _is_in_adopted(action: Action, given: GateInput) -> bool:
+    """It may have been there before us: what cannot carry a mark follows its parent, and that one was."""
+    if rule_for(action.type).marked:
+        return False
+    parent = rule_for(action.type).inside
+    return any(seen.type == parent and seen.mark is Mark.ADOPTED for seen in given.observed.values())
 
 
 def _prune_guard(action: Action, given: GateInput) -> Held | None:

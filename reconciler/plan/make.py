@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 
 from reconciler.plan import diff, order
 from reconciler.plan.registry import rule_for
+from reconciler.plan.staying import staying
 from schemas.plan import Action, Cost, Finding, Plan, Refusal, Severity, Unmanaged, Verb
 from schemas.resource import STAGES, Health, Mark, Observed, Presence, Resource, Source, refs_in, resolve
 from schemas.values import JsonObject
+
+# What a document adopts by name, and under which field of spec.adopt.
+_ADOPTABLE = {"ec2.Vpc": "vpc", "eks.Cluster": "eks", "hyperpod.Cluster": "hyperpod"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +26,7 @@ class PlanInput:
     `previous`: what earlier revisions since the last Ready one wanted, taken together. `moved`: by key, fields that
     they changed on the way. `made`: by key, the id or ARN of what the journal knows to be ours. `due`: keys of
     once-only resources that have their turn. `hold_count_drift`: a count that the world moved is not put back by
-    itself (policy).
+    itself (policy). `adopted`: by key, the name or id of what the journal says a document adopted.
     """
 
     cluster: str
@@ -34,15 +38,23 @@ class PlanInput:
     due: frozenset[str] = frozenset()
     hold_count_drift: bool = False
     made: Mapping[str, str] = field(default_factory=dict[str, str])
+    adopted: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def make(given: PlanInput) -> Plan:
     """The plan. Same input, same plan, whatever the order of the mappings."""
     work = _Work(given)
-    for key in sorted(given.desired):
+    later = [key for key in sorted(given.desired) if work.waits_for_demand(given.desired[key])]
+    for key in sorted(given.desired.keys() - set(later)):
         work.pair(given.desired[key])
+    while demanded := sorted(work.demanded().intersection(later)):
+        later = [key for key in later if key not in demanded]
+        for key in demanded:
+            work.pair(given.desired[key])
     for key in sorted(given.observed.keys() - given.desired.keys()):
         work.leftover(given.observed[key])
+    if work.stopped:  # nothing is built beside, or marked with, what cannot be adopted as the document says
+        work.actions.clear()
     actions = order.arrange([a for a in work.actions if not work.goes_with_parent(a)])
     return Plan(
         cluster=given.cluster,
@@ -62,6 +74,18 @@ class _Work:
         self.refusals: list[Refusal] = []
         self.findings: list[Finding] = []
         self.unmanaged: list[Unmanaged] = []
+        self.stopped = False
+        self._staying = staying(given.desired, given.previous, given.observed)
+
+    def waits_for_demand(self, resource: Resource) -> bool:
+        """Not there, never made, and there for others only."""
+        seen = self.given.observed.get(resource.key)
+        absent = seen is not None and seen.presence is Presence.ABSENT
+        return resource.on_demand and absent and resource.key not in self.given.made
+
+    def demanded(self) -> set[str]:
+        """What the actions so far need."""
+        return {need for action in self.actions for need in action.needs}
 
     def pair(self, resource: Resource) -> None:
         """A desired resource and what was seen of it."""
@@ -69,6 +93,8 @@ class _Work:
         seen = self.given.observed.get(resource.key)
         if rule.once:
             self._once(resource, rule.create, seen)
+            return
+        if self._hands_changed(resource):
             return
         if seen is None or seen.presence is Presence.UNKNOWN:
             return
@@ -94,8 +120,11 @@ class _Work:
             return
         if previous is not None and previous.reference:
             return
-        verb = Verb.RELEASE if seen.mark is Mark.ADOPTED else Verb.DELETE
         rule = rule_for(seen.type)
+        stays = seen.mark is Mark.ADOPTED or seen.key in self._staying
+        if stays and not rule.marked and seen.mark is not Mark.ADOPTED:
+            return  # it stays with what it is in
+        verb = Verb.RELEASE if stays else Verb.DELETE
         self.actions.append(
             Action(
                 verb=verb,
@@ -108,7 +137,7 @@ class _Work:
                 source=previous.source if previous is not None else Source("Cluster", self.given.cluster),
                 identity=seen.identity,
                 guards={"presence": "present", "identity": seen.identity},
-                needs=self._dependents(seen),
+                needs=self._dependents(seen, verb),
                 because="prune" if self.given.desired else "teardown",
             )
         )
@@ -120,10 +149,10 @@ class _Work:
             return False
         return any(a.verb is Verb.DELETE and a.type == parent for a in self.actions)
 
-    def _dependents(self, seen: Observed) -> tuple[str, ...]:
-        """Live things that were built on this one: they go first, or let go of it first. Its children go with it; what
-        was done to it once is nothing that stands. Where no document tells what was built on what, all of later stages
-        goes first."""
+    def _dependents(self, seen: Observed, verb: Verb) -> tuple[str, ...]:
+        """Live things that were built on this one: they go first, or let go of it first. Its children go with it, or
+        lose their mark before it does; what was done to it once is nothing that stands. Where no document tells what
+        was built on what, all of later stages goes first."""
         if seen.key not in self.given.previous:
             later = (other for other in self.given.observed.values() if self._is_built_later(other, seen))
             return tuple(sorted(other.key for other in later))
@@ -133,7 +162,7 @@ class _Work:
             if seen.key in other.needs()
             and not other.reference
             and not rule_for(other.type).once
-            and rule_for(other.type).child_of != seen.type
+            and (rule_for(other.type).marked if verb is Verb.RELEASE else rule_for(other.type).child_of != seen.type)
             and _is_there(self.given.observed.get(other.key))
             and not self._has_let_go(other.key)
         ]
@@ -169,13 +198,34 @@ class _Work:
             self._refuse(
                 resource, "ReferenceMissing", f"{resource.name} does not exist", "make it, or name another one"
             )
+            self.stopped = self.stopped or resource.type in _ADOPTABLE
+
+    def _hands_changed(self, resource: Resource) -> bool:
+        """The document no longer names what it adopted, or adopts in place of what was made for it."""
+        if resource.type not in _ADOPTABLE:
+            return False
+        field = f"spec.adopt.{_ADOPTABLE[resource.type]}"
+        known, made = self.given.adopted.get(resource.key), self.given.made.get(resource.key)
+        named = resource.name if resource.reference else resource.adopt
+        if known is not None and named != known:
+            text = f"{known} was adopted as {resource.key}, and the document says so no longer"
+            way_out = f"put {field}: {known} back; to let go of it, remove the cluster's folder: what was adopted stays"
+        elif known is None and made is not None and named is not None:
+            text = f"{resource.key} was made here: {named} cannot take its place"
+            way_out = f"take {field} out; for another cluster write another folder"
+        else:
+            return False
+        self._refuse(resource, "AdoptChanged", text, way_out)
+        self.stopped = True
+        return True
 
     def _absent(self, resource: Resource, cost: Cost) -> None:
         if resource.adopt is not None:
             message = f"{resource.adopt} is to be adopted but does not exist"
             self._refuse(resource, "AdoptMissing", message, "correct the name under spec.adopt, or remove it")
+            self.stopped = True
             return
-        for ref in refs_in({"spec": resource.spec, "initial": resource.initial}):
+        for ref in refs_in({"spec": resource.spec, "initial": resource.initial, "made_with": resource.made_with}):
             there = self.given.observed.get(ref.key)
             if there is not None and there.present and there.health is Health.HEALTHY and ref.attr not in there.attrs:
                 kind, _, what = ref.attr.partition(":")
@@ -183,13 +233,13 @@ class _Work:
                 way_out = "name a zone of this Region" if what else f"give {there.name} one, or choose another"
                 self._refuse(resource, "ValueMissing", f"{resource.name} needs it and {known}", way_out)
                 return
-        self.actions.append(_action(resource, Verb.CREATE, cost, want=resource.spec, guards={"presence": "absent"}))
+        want: JsonObject = {**resource.made_with, **resource.spec}
+        self.actions.append(_action(resource, Verb.CREATE, cost, want=want, guards={"presence": "absent"}))
 
     def _foreign(self, resource: Resource, seen: Observed) -> None:
-        if resource.adopt is not None:
-            self.actions.append(
-                _action(resource, Verb.ADOPT, Cost.NONE, want={"adopt": resource.adopt}, identity=seen.identity)
-            )
+        known = resource.key in self.given.made and resource.key not in self.given.adopted
+        if resource.adopt is not None or (resource.takes_over and not known):
+            self._adopt(resource, seen)
             return
         if self.given.made.get(resource.key, "") in (seen.attrs.get("id"), seen.attrs.get("arn")):
             want: JsonObject = {"mark": resource.key}
@@ -200,25 +250,49 @@ class _Work:
         if parent is not None and any(a.type == parent and a.verb in (Verb.MARK, Verb.ADOPT) for a in self.actions):
             return  # it follows its parent, which is taken over in this plan
         message = f"{resource.name} exists and is not ours"
-        self._refuse(resource, "NotOurs", message, "name it under spec.adopt, or choose another name")
+        way_out = "choose another name, or remove that one"
+        if resource.type in _ADOPTABLE:
+            way_out = f"name it under spec.adopt.{_ADOPTABLE[resource.type]}, or choose another name"
+        self._refuse(resource, "NotOurs", message, way_out)
 
-    def _present(self, resource: Resource, seen: Observed) -> None:
+    def _adopt(self, resource: Resource, seen: Observed) -> None:
+        """The mark, and beside it what the document wants of the thing: that comes after the mark."""
+        if seen.bar is not None:
+            self._refuse(resource, seen.bar.reason, seen.bar.message, seen.bar.way_out)
+            self.stopped = self.stopped or resource.adopt is not None
+            return
+        before = len(self.refusals)
+        changes: list[Action] = []
+        self._present(resource, seen, changes)
+        if len(self.refusals) > before:
+            self.stopped = self.stopped or resource.adopt is not None
+            return  # what cannot become what the document says is not marked as the document's
+        want: JsonObject = {"adopt": resource.adopt or resource.name}
+        self.actions.append(_action(resource, Verb.ADOPT, Cost.NONE, want=want, identity=seen.identity))
+        self.actions.extend(changes)
+
+    def _present(self, resource: Resource, seen: Observed, into: list[Action] | None = None) -> None:
+        into = self.actions if into is None else into
         rule = rule_for(resource.type)
         before = self.given.previous.get(resource.key)
         earlier = self.given.moved.get(resource.key, frozenset())
         moved = diff.changes(resource, before, seen, rule, self.given.observed, earlier)
-        fixed = [c for c in moved if c.rule.cost in (Cost.REFUSED, Cost.REPLACE)]
+        forbidden = [c for c in moved if c.rule.forbids(c.observed, c.wanted) is not None]
+        fixed = [c for c in moved if c.rule.cost in (Cost.REFUSED, Cost.REPLACE) and c not in forbidden]
         for change in fixed:
             text = f"{change.field} cannot change from {_short(change.observed)} to {_short(change.wanted)}"
             self._refuse(resource, "Immutable", text, change.rule.way_out or rule.way_out)
-        if fixed or not moved:
+        for change in forbidden:
+            text, way_out = change.rule.forbids(change.observed, change.wanted) or ("", "")
+            self._refuse(resource, "Impossible", text, way_out)
+        if fixed or forbidden or not moved:
             return
         held = [c for c in moved if self.given.hold_count_drift and c.field == "count" and not c.from_git]
         apart = [[c for c in moved if c.field == name] for name in rule.apart]
         rest = [c for c in moved if c not in held and c.field not in rule.apart]
         for group in (held, rest, *apart):
             if group:
-                self.actions.append(self._update(resource, seen, group))
+                into.append(self._update(resource, seen, group))
 
     def _update(self, resource: Resource, seen: Observed, moved: list[diff.Change]) -> Action:
         cost = max((c.rule.cost for c in moved), key=list(Cost).index)
@@ -278,7 +352,7 @@ def _action(
         patch=patch,
         guards=guards or {},
         identity=identity,
-        needs=resource.needs(),
+        needs=resource.needs() if verb is Verb.CREATE else resource.lasting_needs(),
         fields=fields,
         because=because,
     )

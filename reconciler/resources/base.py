@@ -8,7 +8,7 @@ from typing import Any, cast
 from reconciler.resources.handler import Settlement, Verdict, World
 from schemas.journal import OpRecord, Phase
 from schemas.plan import Verb
-from schemas.resource import Health, Mark, Observed, Presence, Resource
+from schemas.resource import Bar, Health, Mark, Observed, Presence, Resource
 
 TAG_CLUSTER = "instantstart:cluster"
 TAG_KEY = "instantstart:key"
@@ -40,6 +40,18 @@ def mark_of(tags: Mapping[str, str], resource_key: str, cluster: str) -> Mark:
     if tags.get(TAG_CLUSTER) != cluster or tags.get(TAG_KEY) != resource_key:
         return Mark.FOREIGN
     return Mark.ADOPTED if tags.get(TAG_ADOPTED) == "true" else Mark.OURS
+
+
+def bar_of(tags: Mapping[str, str], cluster: str) -> Bar | None:
+    """Why something with these tags cannot be taken over: another cluster of ours has it."""
+    owner = tags.get(TAG_CLUSTER)
+    if owner is None or owner == cluster:
+        return None
+    return Bar(
+        "OthersMark",
+        f"it carries the mark of cluster {owner} (tag {TAG_CLUSTER}), which manages it",
+        f"let go of it there first, by taking the folder of {owner} down; only if {owner} is no more, remove the tags",
+    )
 
 
 def written_tags(tags: Mapping[str, str], world: World, key: str) -> dict[str, str]:

@@ -124,13 +124,23 @@ class Adopt(Shape):
     """Live things to take over. Adopting is planned like any action; what was adopted is released, never deleted."""
 
     vpc: words.VpcId | None = documented(
-        "An existing VPC to mark as this cluster's.", cost=Cost.REFUSED, way_out=_ANEW, default=None
+        "An existing VPC to mark as this cluster's; else like network.vpc.",
+        cost=Cost.REFUSED,
+        way_out=_ANEW,
+        default=None,
     )
     eks: words.EksName | None = documented(
-        "The name of an existing EKS cluster.", cost=Cost.REFUSED, way_out=_ANEW, default=None
+        "The name of an existing EKS cluster. Add-ons and the identity provider that are there are adopted with it.",
+        cost=Cost.REFUSED,
+        way_out=_ANEW,
+        default=None,
     )
     hyperpod: words.GroupName | None = documented(
-        "The name of an existing HyperPod cluster.", cost=Cost.REFUSED, way_out=_ANEW, default=None
+        "The name of an existing HyperPod cluster, on that EKS cluster. Its groups are those that have a document; of"
+        " them only what is written there is compared.",
+        cost=Cost.REFUSED,
+        way_out=_ANEW,
+        default=None,
     )
 
 
@@ -217,6 +227,20 @@ class ClusterSpec(Ruled):
                 expected="the VPC either adopted or only used",
                 found="both",
                 hint="adopt.vpc makes it ours, network.vpc leaves it alone",
+            )
+        if self.adopt.hyperpod is not None and self.adopt.eks is None:
+            yield Broken(
+                fields=(("adopt", "hyperpod"),),
+                expected="adopt.eks beside it",
+                found="adopt.hyperpod alone",
+                hint="a HyperPod cluster is bound to its EKS cluster: name that one under adopt.eks",
+            )
+        if self.adopt.eks is not None and self.network.vpc is None and self.adopt.vpc is None:
+            yield Broken(
+                fields=(("adopt", "eks"),),
+                expected="the VPC in which the EKS cluster is",
+                found="neither network.vpc nor adopt.vpc",
+                hint="write network.vpc (it is only used) or adopt.vpc (it is marked as this cluster's)",
             )
         pairs = [(entry.principal, entry.policy) for entry in self.access]
         for index, pair in enumerate(pairs):

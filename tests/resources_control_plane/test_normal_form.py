@@ -135,6 +135,7 @@ def test_a_cluster_in_normal_form() -> None:
             "endpointPrivateAccess": False,
             "publicAccessCidrs": ["10.0.0.0/8", "0.0.0.0/0"],
             "clusterSecurityGroupId": "sg-9",
+            "vpcId": "vpc-1",
         },
         "logging": {
             "clusterLogging": [{"types": ["audit", "api"], "enabled": True}, {"types": ["scheduler"], "enabled": False}]
@@ -145,6 +146,7 @@ def test_a_cluster_in_normal_form() -> None:
     }
     assert cluster_spec(raw) == {
         "version": "1.34",
+        "vpc": "vpc-1",
         "endpoint": {"public": True, "private": False, "publicCidrs": ["0.0.0.0/0", "10.0.0.0/8"]},
         "logging": ["api", "audit"],
         "authenticationMode": "API",

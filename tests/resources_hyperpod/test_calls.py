@@ -258,7 +258,7 @@ def test_adopting_is_a_mark_and_letting_go_takes_it_off() -> None:
     (call,) = bench.handler.calls(bench.world, [action(Verb.RELEASE, cluster_resource("prod"))])
     bench.handler.send(bench.world, call, "01NEW")
     assert bench.look()[CLUSTER].mark is Mark.FOREIGN
-    assert cloud.tags == [{"Key": "owner", "Value": "team-a"}, {"Key": "SageMaker", "Value": "true"}]
+    assert cloud.tags == [{"Key": "owner", "Value": "team-a"}]
     assert bench.handler.settled(bench.world, record(call)).verdict is Verdict.HAPPENED
 
 

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from reconciler.plan.equality import same_members
 from reconciler.plan.rules import Field, Rule
 from schemas.plan import Cost
 from schemas.resource import Stage
 
 _NEW_CLUSTER = "EKS cannot change this later: make a new cluster and move over"
+
+
+def _downgrade(observed: Any, wanted: Any) -> tuple[str, str] | None:
+    """EKS goes forward only."""
+    live, asked = _minor(observed), _minor(wanted)
+    if live is None or asked is None or asked >= live:
+        return None
+    text = f"Kubernetes {observed} is live, and EKS does not go back to {wanted}"
+    return text, f'write kubernetesVersion: "{observed}"'
+
+
+def _elsewhere(observed: Any, wanted: Any) -> tuple[str, str]:
+    text = f"the EKS cluster is in {observed}, and the document says {wanted}"
+    return text, f"write {observed} under network.vpc or adopt.vpc, or name another EKS cluster"
+
+
+def _minor(version: Any) -> tuple[int, int] | None:
+    major, _, minor = str(version).partition(".")
+    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
+
 
 RULES = (
     Rule(
@@ -31,7 +53,8 @@ RULES = (
         stage=Stage.CONTROL_PLANE,
         lane="eks/{cluster}",
         fields={
-            "version": Field(cost=Cost.ROLLING, forget=True),
+            "version": Field(cost=Cost.ROLLING, forget=True, forbids=_downgrade),
+            "vpc": Field(forbids=_elsewhere),
             "endpoint": Field(cost=Cost.IN_PLACE, forget=True, shared=True),
             "logging": Field(cost=Cost.IN_PLACE, default=[], same=same_members),
             "authenticationMode": Field(cost=Cost.IN_PLACE, forget=True),
@@ -52,11 +75,13 @@ RULES = (
             "policies": Field(cost=Cost.IN_PLACE, default={}),
         },
         child_of="eks.Cluster",
+        inside="eks.Cluster",
     ),
     Rule(
         type="eks.Addon",
         stage=Stage.DEPENDENCIES,
         lane="eks/{cluster}",
+        inside="eks.Cluster",
         fields={
             "version": Field(cost=Cost.ROLLING, forget=True),
             "role": Field(cost=Cost.ROLLING, default=None),

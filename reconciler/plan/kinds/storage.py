@@ -20,6 +20,8 @@ RULES = (
         type="s3.Objects",
         stage=Stage.COMPUTE,
         lane="s3/{name}",
+        inside="s3.Bucket",
+        marked=False,
         fields={"bucket": Field(), "prefix": Field(), "objects": Field(cost=Cost.IN_PLACE, default={})},
     ),
     Rule(

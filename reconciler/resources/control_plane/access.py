@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reconciler.live.errors import NotFound
-from reconciler.resources.base import TAG_KEY, TAG_OP, mark_of
+from reconciler.resources.base import TAG_KEY, TAG_OP, bar_of, mark_of
 from reconciler.resources.control_plane.clusters import cluster_key
 from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import scope_form
@@ -116,11 +116,15 @@ def _look(world: World, cluster: str, principal: str, resource: Resource | None)
         key = resource.key if resource else tags.get(TAG_KEY, "")
         mark = mark_of(tags, key, world.cluster) if key.startswith(f"{TYPE}/{world.cluster}/") else Mark.FOREIGN
         if resource is None and mark is Mark.FOREIGN:
-            return _foreign(world, entry)
+            # HyperPod lets in the roles of its groups by itself.
+            return None if entry.get("type") == "HYPERPOD_LINUX" else _foreign(world, entry)
         associated = world.aws.pages("eks", "ListAssociatedAccessPolicies", "associatedAccessPolicies", **where)
     except NotFound:
         return None
     policies = {str(each["policyArn"]): scope_form(as_map(each.get("accessScope"))) for each in associated}
+    if mark is not Mark.OURS:  # what else an entry carried before us is not ours to take away
+        written = _written(world, key)
+        policies = {arn: scope for arn, scope in policies.items() if arn in written}
     return Observed(
         key=key,
         type=TYPE,
@@ -131,6 +135,7 @@ def _look(world: World, cluster: str, principal: str, resource: Resource | None)
         health=Health.HEALTHY,
         ready=True,
         mark=mark,
+        bar=bar_of(tags, world.cluster),
         op=tags.get(TAG_OP),
         identity=f"{entry['accessEntryArn']}@{entry.get('createdAt', '')}",
         detail={"cluster": cluster},
@@ -150,6 +155,12 @@ def _foreign(world: World, entry: JsonObject) -> Observed:
         identity=str(entry["accessEntryArn"]),
         message=f"an access entry of {principal} ({entry.get('type', 'STANDARD')}) that is not ours: left alone",
     )
+
+
+def _written(world: World, key: str) -> set[str]:
+    """Policies that git writes now or wrote before."""
+    known = (world.desired.get(key), world.previous.get(key))
+    return {arn for each in known if each is not None for arn in as_map(each.spec.get("policies"))}
 
 
 def _in_words_of(resource: Resource | None, policies: JsonObject) -> JsonObject:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reconciler.live.errors import CallRejected, NotFound
-from reconciler.resources.base import TAG_KEY, TAG_OP, mark_of
+from reconciler.resources.base import TAG_KEY, TAG_OP, bar_of, mark_of
 from reconciler.resources.control_plane.clusters import cluster_key
 from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import addon_health, addon_spec, overlaid, without
@@ -159,6 +159,7 @@ def _observed(world: World, addon: JsonObject, resource: Resource | None, *, nod
         reason=reason,
         message=f"add-on {name} was installed by somebody else" if foreign else message,
         mark=mark,
+        bar=bar_of(tags, world.cluster),
         op=tags.get(TAG_OP),
         identity=f"{addon['addonArn']}@{addon.get('createdAt', '')}",
         detail={"status": addon.get("status"), "cluster": addon.get("clusterName")},

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.live.errors import CallRejected, NotFound
-from reconciler.resources.base import TAG_OP, mark_of, written_tags
+from reconciler.resources.base import TAG_OP, bar_of, mark_of, written_tags
 from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import (
     cluster_attrs,
@@ -34,7 +34,7 @@ from reconciler.resources.drafts import (
 from reconciler.resources.handler import Call, Reply, Settlement, Verdict, World
 from schemas.journal import EffectClass, OpRecord, Phase
 from schemas.plan import Action, Verb
-from schemas.resource import Health, Observed, Presence, Resource, absent, resolve
+from schemas.resource import Bar, Health, Observed, Presence, Resource, absent, resolve
 from schemas.values import JsonObject
 
 TYPE = "eks.Cluster"
@@ -202,9 +202,21 @@ def _look(world: World, key: str, name: str, resource: Resource | None) -> Obser
         reason=reason,
         message=message,
         mark=mark_of(tags, key, world.cluster),
+        bar=bar_of(tags, world.cluster) or _closed_to_us(name, spec),
         op=tags.get(TAG_OP),
         identity=f"{cluster['arn']}@{cluster.get('createdAt', '')}",
         detail={"status": cluster.get("status")},
+    )
+
+
+def _closed_to_us(name: str, spec: JsonObject) -> Bar | None:
+    """HyperPod and we come in by access entries."""
+    if spec.get("authenticationMode") != "CONFIG_MAP":
+        return None
+    return Bar(
+        "NoAccessEntries",
+        f"EKS cluster {name} lets nobody in by access entries (authentication mode CONFIG_MAP)",
+        f"aws eks update-cluster-config --name {name} --access-config authenticationMode=API_AND_CONFIG_MAP",
     )
 
 

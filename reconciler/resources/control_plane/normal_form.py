@@ -20,6 +20,7 @@ def cluster_spec(cluster: Mapping[str, Any]) -> JsonObject:
     network = as_map(cluster.get("resourcesVpcConfig"))
     return {
         "version": cluster.get("version"),
+        "vpc": network.get("vpcId"),
         "endpoint": {
             "public": bool(network.get("endpointPublicAccess")),
             "private": bool(network.get("endpointPrivateAccess")),

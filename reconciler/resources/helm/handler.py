@@ -21,7 +21,7 @@ from reconciler.resources.helm.cli import HELM_SECONDS, Access, Helm, HelmCli
 from schemas.errors import InstantStartError, Refused
 from schemas.journal import EffectClass, OpRecord
 from schemas.plan import Action, Verb
-from schemas.resource import Health, Mark, Observed, Presence, Resource, absent, unknown
+from schemas.resource import Bar, Health, Mark, Observed, Presence, Resource, absent, unknown
 from schemas.values import JsonObject, digest
 
 TYPE = "helm.Release"
@@ -198,6 +198,7 @@ def _observed(world: World, key: str, release: stored.Release, resource: Resourc
         reason=reason,
         message=message,
         mark=_mark(world, key, release),
+        bar=_bar(world, release),
         op=release.labels.get(stored.LABEL_OP),
         identity=f"{release.namespace}/{release.name}@{release.first}",
         detail={"namespace": release.namespace, "secret": release.secret, "labels": dict(release.labels)},
@@ -220,6 +221,17 @@ def _mark(world: World, key: str, release: stored.Release) -> Mark:
     if labels.get(stored.LABEL_CLUSTER) != world.cluster or not key.startswith(f"{TYPE}/{world.cluster}/"):
         return Mark.FOREIGN
     return Mark.ADOPTED if labels.get(stored.LABEL_ADOPTED) == "true" else Mark.OURS
+
+
+def _bar(world: World, release: stored.Release) -> Bar | None:
+    owner = release.labels.get(stored.LABEL_CLUSTER, world.cluster)
+    if owner == world.cluster:
+        return None
+    return Bar(
+        "OthersMark",
+        f"release {release.name} carries the mark of cluster {owner}, which manages it",
+        f"let go of it there first, by taking {owner} down; only if {owner} is no more, remove the labels",
+    )
 
 
 def _clear_interrupted(world: World, name: str, namespace: str, op: str, stale: timedelta) -> None:

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reconciler.live.errors import NotFound
-from reconciler.resources.base import TAG_OP, mark_of, of_types, tag_map, written_tags
+from reconciler.resources.base import TAG_OP, bar_of, mark_of, of_types, tag_map, written_tags
 from reconciler.resources.handler import World
 from reconciler.resources.hyperpod.health import cluster_health, group_health, short
 from reconciler.resources.hyperpod.write_form import member, normal_form
 from schemas.errors import InstantStartError
-from schemas.resource import Health, Mark, Observed, Presence, Resource, absent, unknown
+from schemas.resource import Bar, Health, Mark, Observed, Presence, Resource, absent, unknown
 from schemas.values import JsonObject
 
 CLUSTER = "hyperpod.Cluster"
@@ -70,7 +70,8 @@ def look(world: World, wanted: Sequence[Resource]) -> Iterator[Observed]:
         return
     cluster = _cluster(world, live, tags, nodes)
     yield cluster
-    adopting = any(resource.adopt is not None for resource in clusters)
+    document = world.desired.get(cluster_key(world.cluster))
+    adopting = document is not None and document.adopt is not None
     yield from _groups(
         world, cluster, live, nodes, {group.name: group for group in groups}, ours=cluster.ours or adopting
     )
@@ -92,6 +93,11 @@ def _not_eks(world: World, live: Mapping[str, Any]) -> Observed:
         message="a HyperPod cluster of this name is orchestrated by Slurm: not managed here",
         mark=Mark.FOREIGN,
         identity=_identity(live),
+        bar=Bar(
+            "NotEks",
+            f"HyperPod cluster {live.get('ClusterName')} is orchestrated by Slurm: not managed here",
+            "take it out of spec.adopt; InstantStart works with clusters on EKS only",
+        ),
     )
 
 
@@ -126,6 +132,7 @@ def _cluster(
         reason=condition.reason,
         message=condition.message,
         mark=mark_of(tags, key, world.cluster),
+        bar=bar_of(tags, world.cluster),
         op=tags.get(TAG_OP),
         identity=_identity(live),
         guards={"status": live.get("ClusterStatus")},
@@ -176,12 +183,16 @@ def _group(
     counted = document is None or "count" in document.spec
     condition = group_health(group, nodes, events, counted=counted)
     ours = ours and wanted is not None
+    spec = normal_form(group, member(live, "VpcConfig"))
+    zone = _zone(world, spec["subnets"])
+    if zone is not None:
+        spec["zone"] = zone
     return Observed(
         key=group_key(world.cluster, name),
         type=GROUP,
         name=name,
         presence=Presence.PRESENT,
-        spec=normal_form(group, member(live, "VpcConfig")),
+        spec=spec,
         attrs={
             "name": name,
             "status": group.get("Status"),
@@ -197,6 +208,13 @@ def _group(
         identity=f"{cluster.identity}/{name}",
         guards={"count": group.get("TargetCount", 0)},
     )
+
+
+def _zone(world: World, subnets: Sequence[str]) -> str | None:
+    """The zone that a group's subnets are in, if it is one, and one of our VPC."""
+    vpc = f"ec2.Vpc/{world.cluster}"
+    zones = {world.attr(vpc, f"zone:{subnet}") for subnet in subnets}
+    return str(zones.pop()) if len(zones) == 1 and None not in zones else None
 
 
 def _restricted_group(world: World, cluster: Observed, group: Mapping[str, Any]) -> Observed:

@@ -32,7 +32,7 @@ def send(world: World, call: Call, op: str) -> Reply:
             return _create(world, params, op)
         case "adopt" | "mark":
             adopted = {TAG_ADOPTED: "true"} if params["do"] == "adopt" else {}
-            tags = {**marks(world.cluster, params["key"], op), **adopted, "SageMaker": "true"}
+            tags = {**marks(world.cluster, params["key"], op), **adopted}
             world.aws.mutate("sagemaker", "AddTags", op=op, ResourceArn=params["arn"], Tags=tag_list(tags))
             return Reply()
         case "release":

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.live.errors import NotFound
-from reconciler.resources.base import OUR_TAGS, TAG_KEY, TAG_OP, mark_of, tag_list, tag_map
+from reconciler.resources.base import OUR_TAGS, TAG_KEY, TAG_OP, bar_of, mark_of, tag_list, tag_map
 from reconciler.resources.drafts import (
     Draft,
     SteppingHandler,
@@ -153,6 +153,7 @@ def _look(world: World, arn: str, key: str, resource: Resource | None) -> Observ
         health=Health.HEALTHY,
         ready=True,
         mark=mark_of(tags, key, world.cluster),
+        bar=bar_of(tags, world.cluster),
         op=tags.get(TAG_OP),
         identity=f"{arn}@{raw.get('CreateDate', '')}",
         detail={TAG_KEY: tags.get(TAG_KEY, "")},

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from reconciler.live.errors import CallRefused, CallRejected
-from reconciler.resources.base import OUR_TAGS, TAG_OP, mark_of, tag_list
+from reconciler.resources.base import OUR_TAGS, TAG_OP, bar_of, mark_of, tag_list
 from reconciler.resources.drafts import (
     Draft,
     SteppingHandler,
@@ -27,7 +27,7 @@ from reconciler.resources.network.rules import normal_rules
 from reconciler.resources.network.sight import LISTINGS, Live, Sight, dns_of, see, zones
 from schemas.errors import Refused
 from schemas.plan import Action, Verb
-from schemas.resource import Health, Mark, Observed, Presence, Resource, absent, resolve
+from schemas.resource import Bar, Health, Mark, Observed, Presence, Resource, absent, resolve
 from schemas.values import JsonObject
 
 ZONES = "ec2.Zones"
@@ -138,7 +138,7 @@ def _seen(
             mark = mark_of(live.tags, each.key, world.cluster)
             spec = _comparable(world, each, live, form, mark, known)
             form = _unfinished(kind, each, spec, form, known)
-            return _observed(each.key, name, kind, form, live=live, mark=mark, spec=spec)
+            return _observed(each.key, name, kind, form, live=live, mark=mark, spec=spec, cluster=world.cluster)
         case several:
             ids = ", ".join(live.id for live in several)
             return Observed(
@@ -213,6 +213,7 @@ def _observed(
     live: Live | None = None,
     mark: Mark = Mark.FOREIGN,
     spec: JsonObject | None = None,
+    cluster: str = "",
 ) -> Observed:
     return Observed(
         key=key,
@@ -227,6 +228,14 @@ def _observed(
         message=form.message or ("being deleted" if form.health is Health.DELETING else ""),
         mark=mark,
         op=live.tags.get(TAG_OP) if live else None,
+        bar=_bar(kind, live, cluster),
         identity=live.id if live else "",
         detail=form.detail,
     )
+
+
+def _bar(kind: str, live: Live | None, cluster: str) -> Bar | None:
+    bar = bar_of(live.tags, cluster) if live is not None else None
+    if bar is None or kind != "ec2.Vpc":
+        return bar
+    return replace(bar, way_out="name it under network.vpc: several clusters may live in a VPC that none of them owns")

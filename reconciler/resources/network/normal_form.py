@@ -77,6 +77,9 @@ def _vpc(live: Live, sight: Sight, dns: tuple[bool, bool]) -> Form:
     )
     if gateways:  # the way out of a VPC that was there before us
         attrs["nat"] = gateways[0]
+    for subnet in sight["ec2.Subnet"]:
+        if subnet.raw.get("VpcId") == live.id:  # where things are that stand in subnets of others
+            attrs[f"zone:{subnet.id}"] = subnet.raw.get("AvailabilityZoneId", "")
     return Form(
         spec={"cidr": cidr, "dnsSupport": dns[0], "dnsHostnames": dns[1]},
         attrs=attrs,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -20,6 +21,8 @@ _WARM = ("iam", "sts", "ec2", "s3")
 
 # Real accounts have the AWS managed policies; moto loads them only when told.
 os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
+# moto's modules import each other in circles: two threads that begin at different ends both fail.
+_IMPORTING = threading.RLock()
 
 
 class Moto:
@@ -46,7 +49,7 @@ class Moto:
         return Reply(status=int(status.split()[0]), body=body, headers={name.lower(): value for name, value in headers})
 
     def backend(self, service: str, account: str, region: str) -> Any:
-        backends = importlib.import_module(f"moto.{service}.models")
+        backends = _module(f"moto.{service}.models")
         held: Any = getattr(backends, f"{service}_backends")
         return held[account]["aws" if service in ("iam", "s3", "sts") else region]
 
@@ -95,7 +98,7 @@ class Moto:
         """Kind, id and tags of what is alive in EC2."""
         if "ec2" not in self._apps:
             return
-        backends: Any = importlib.import_module("moto.ec2.models").ec2_backends
+        backends: Any = _module("moto.ec2.models").ec2_backends
         for _, regions in list(backends.items()):
             for _, backend in list(regions.items()):
                 for resource in _alive(backend):
@@ -104,19 +107,25 @@ class Moto:
                         yield f"ec2.{resource.rpartition('-')[0]}", resource, dict(tags)
 
     def reset(self) -> None:
-        importlib.import_module("moto.moto_api._internal.models").moto_api_backend.reset()
+        _module("moto.moto_api._internal.models").moto_api_backend.reset()
 
     def _accounts(self, service: str) -> Iterator[tuple[str, Any]]:
-        backends: Any = getattr(importlib.import_module(f"moto.{service}.models"), f"{service}_backends")
+        backends: Any = getattr(_module(f"moto.{service}.models"), f"{service}_backends")
         for account, regions in list(backends.items()):
             yield str(account), regions["aws"]
 
     def _app(self, service: str) -> Any:
         app = self._apps.get(service)
         if app is None:
-            werkzeug_app: Any = importlib.import_module("moto.moto_server.werkzeug_app")
-            app = self._apps[service] = werkzeug_app.create_backend_app(service)
+            werkzeug_app = _module("moto.moto_server.werkzeug_app")
+            with _IMPORTING:  # making an application imports the service
+                app = self._apps[service] = werkzeug_app.create_backend_app(service)
         return app
+
+
+def _module(name: str) -> Any:
+    with _IMPORTING:
+        return importlib.import_module(name)
 
 
 def _alive(backend: Any) -> Iterator[str]:
