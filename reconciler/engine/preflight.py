@@ -76,6 +76,8 @@ class Preflight:
 
     def _resolved(self, world: World, action: Action) -> Action | Refusal:
         """The action with its defaults written out. Raises what a question raises."""
+        if action.type == "eks.Addon" and action.verb is Verb.ADOPT:
+            return self._with_its_version(world, action)
         if action.verb not in (Verb.CREATE, Verb.UPDATE):
             return action
         if action.type == "eks.Addon" and (action.verb is Verb.CREATE or "version" in action.fields):
@@ -104,6 +106,22 @@ class Preflight:
             return _refused(action, "AddonVersionMissing", message, "correct the name or kubernetesVersion")
         said = f"version {default}: what EKS recommends for Kubernetes {kubernetes}"
         return dataclasses.replace(action, want={**action.want, "version": default}, notes=(*action.notes, said))
+
+    def _with_its_version(self, world: World, action: Action) -> Action:
+        """An add-on that is adopted keeps its version unless the document says one."""
+        resource, live = world.desired.get(action.key), world.attr(action.key, "version")
+        if resource is None or "version" in resource.spec:
+            return action
+        kubernetes = str(world.attr(f"eks.Cluster/{world.cluster}", "version"))
+        versions = self._ask(
+            (world.account, world.region, "addon", action.name, kubernetes),
+            lambda: _addon_versions(world.aws, action.name, kubernetes),
+        )
+        default = next((version for version, is_default in versions.items() if is_default), live)
+        if default == live:
+            return action
+        said = f"version {live} stays; EKS recommends {default} for Kubernetes {kubernetes}"
+        return dataclasses.replace(action, notes=(*action.notes, said))
 
     def _chart(self, world: World, action: Action) -> Action | Refusal:
         spec = cast("JsonObject", action.want.get("chart") or {})

@@ -153,7 +153,7 @@ def _of_resource(scope: Scope, resource: Resource, planned: Set[str], mended: Se
         reason = seen.reason if seen is not None else "NotLooked"
         return State(state=StageState.UNKNOWN, reason=reason, msg=seen.message if seen is not None else "")
     if scope.desired is None:  # taking down: what is gone is done
-        gone = seen.presence is Presence.ABSENT or not seen.ours
+        gone = seen.presence is Presence.ABSENT or not seen.ours or _stays(scope, resource)
         # Its action tells how far it is; a child goes with its parent.
         told = resource.key in planned or rule.child_of is not None
         return (
@@ -185,6 +185,12 @@ def _progress(scope: Scope, resources: Sequence[Resource]) -> str | None:
         return None
     healthy = sum(1 for r in real if (seen := scope.observed.get(r.key)) is not None and seen.health is Health.HEALTHY)
     return f"{healthy}/{len(real)}"
+
+
+def _stays(scope: Scope, resource: Resource) -> bool:
+    """It has no mark to take off and stays with what it is in: nothing is planned for it."""
+    actions = scope.plan.actions if scope.plan is not None else ()
+    return not rule_for(resource.type).marked and all(action.key != resource.key for action in actions)
 
 
 def _unasked(scope: Scope, resource: Resource) -> bool:

@@ -194,6 +194,8 @@ class _Work:
         self.actions.append(_action(resource, Verb.RUN, cost, want=resource.spec))
 
     def _reference(self, resource: Resource, seen: Observed) -> None:
+        if seen.mark is Mark.ADOPTED:  # adopted before, and now only used
+            self.actions.append(_action(resource, Verb.RELEASE, Cost.NONE, want={}, identity=seen.identity))
         if seen.presence is Presence.ABSENT:
             self._refuse(
                 resource, "ReferenceMissing", f"{resource.name} does not exist", "make it, or name another one"

@@ -32,10 +32,10 @@ def staying(
 
 
 def _stood_on(left: Mapping[str, Resource], inside: Collection[str], observed: Mapping[str, Observed]) -> Iterator[str]:
-    """What adopted things need, and what things in them were made with by us."""
+    """What things that a document adopted need, and what things in them were made with by us."""
     for key, resource in left.items():
         seen = observed[key]
-        if seen.mark is Mark.ADOPTED:
+        if resource.adopt is not None and seen.mark is Mark.ADOPTED:
             yield from resource.lasting_needs()
         elif key in inside and (seen.mark is Mark.OURS or _stands_on_ours(resource, seen, observed)):
             yield from resource.needs()

@@ -123,6 +123,8 @@ def _plan(library: Library, cluster: str, new: str, before: Folder | None, after
             previous=_marked(old),
             observed=world,
             due=_new_operations(old, wanted),
+            made={key: r.name for key, r in _marked(old).items() if r.adopt is None and not r.reference},
+            adopted={key: r.adopt for key, r in _marked(old).items() if r.adopt is not None},
         )
     )
     return of_plan(plan, world, _held(library, new, plan, world, old, wanted))
@@ -133,7 +135,15 @@ def _marked(desired: Desired | None) -> dict[str, Resource]:
     if desired is None:
         return {}
     return {
-        key: dataclasses.replace(resource, spec=_words(resource.spec), after=resource.needs(), adopt=None)
+        key: dataclasses.replace(
+            resource,
+            spec=_words(resource.spec),
+            made_with=_words(resource.made_with),
+            initial={},
+            after=resource.needs(),
+            made_after=(),
+            adopt=None if resource.reference else resource.adopt,
+        )
         for key, resource in desired.resources.items()
     }
 
@@ -151,11 +161,14 @@ def _words(value: Any) -> Any:
 
 
 def _as_world(old: Mapping[str, Resource], new: Mapping[str, Resource]) -> dict[str, Observed]:
-    """All that the older revision wants is there and healthy; what only the newer one wants is not."""
+    """All that the older revision wants is there and healthy; what only the newer one wants is not, but for what it
+    adopts."""
     seen = {key: _stands(resource) for key, resource in old.items()}
     for key, resource in new.items():
-        if key not in seen:
-            seen[key] = _stands(resource) if resource.reference else absent(resource)
+        if key in seen:
+            continue
+        there = resource.reference or resource.adopt is not None
+        seen[key] = dataclasses.replace(_stands(resource), mark=Mark.FOREIGN) if there else absent(resource)
     return seen
 
 
@@ -168,7 +181,7 @@ def _stands(resource: Resource) -> Observed:
         spec=resource.spec,
         health=Health.HEALTHY,
         ready=True,
-        mark=Mark.FOREIGN if resource.reference else Mark.OURS,
+        mark=Mark.FOREIGN if resource.reference else Mark.OURS if resource.adopt is None else Mark.ADOPTED,
         identity=resource.name,
     )
 

@@ -17,6 +17,7 @@ from tests.engine_support import Sandbox
 VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 EDIT = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy"
 ADDONS = ("vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver")
+OLD_COREDNS = "v1.11.4-eksbuild.2"
 EKS, HYPERPOD = "hand-eks", "hand-pod"
 TAGS = {"owner": "platform", "cost-center": "42"}
 
@@ -117,7 +118,8 @@ class ByHand:
                     clusterName=name, principalArn=self.researchers, policyArn=policy, accessScope={"type": "cluster"}
                 )
         for addon in addons:
-            eks.create_addon(clusterName=name, addonName=addon, tags=TAGS)
+            old = {"addonVersion": OLD_COREDNS} if addon == "coredns" else {}
+            eks.create_addon(clusterName=name, addonName=addon, tags=TAGS, **old)
         if chart:
             self.kube(name).apply([_NAMESPACE, _AGENT], op="by-hand")
 

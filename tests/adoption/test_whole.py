@@ -6,7 +6,7 @@ from pathlib import Path
 
 from schemas.journal import Condition
 from schemas.plan import Verb
-from tests.adoption.byhand import EKS, HYPERPOD, ByHand
+from tests.adoption.byhand import EKS, HYPERPOD, OLD_COREDNS, ByHand
 from tests.adoption.documents import CLUSTER_ACCESS, EXTRA, cluster, groups
 from tests.engine_support import Site
 from tests.golden import check
@@ -48,6 +48,8 @@ def test_adopt_change_and_let_go(site: Site, hand: ByHand) -> None:
     assert [intents[entry["op"]]["verb"] for entry in sent] == ["adopt"] * len(sent), "each with its intent"
     assert len(sent) == len({intents[entry["op"]]["key"] for entry in sent}), "each mark once"
     assert hand.groups() == before, "the groups are as they were"
+    coredns = hand.client("eks").describe_addon(clusterName=EKS, addonName="coredns")["addon"]
+    assert coredns["addonVersion"] == OLD_COREDNS, "a version that nobody wrote is shown and not fought over"
     for name, now in hand.tags().items():
         assert {key: value for key, value in now.items() if key not in MARKS} == tags[name], name
         adopted = name != "aws-ebs-csi-driver"
