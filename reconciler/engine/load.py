@@ -8,8 +8,9 @@ from reconciler.config_repo.errors import ObjectMissing, UnknownRevision
 from reconciler.desired.build import Desired
 from reconciler.engine.library import Library
 from reconciler.plan.limits import holds_counts, limits_of
+from reconciler.plan.make import ADOPTABLE
 from reconciler.plan.previous import together
-from schemas.journal import Condition
+from schemas.journal import ClusterStatus, Condition
 
 if TYPE_CHECKING:  # reading documents needs no client of any cloud, and those take a second to import
     from reconciler.engine.scope import Scope
@@ -46,7 +47,7 @@ def _previous(scope: Scope, library: Library) -> None:
     if not revisions:
         revisions = list(_first_base(scope, library))
     wanted = [_desired_at(library, revision, scope.cluster) for revision in revisions]
-    known = [desired for desired in wanted if desired is not None]
+    known = [desired for desired in wanted if desired is not None and _was_applied(desired, status)]
     ready = bool(wanted) and wanted[0] is not None and revisions[0] == status.last_ready
     before = together([desired.resources for desired in known], ready=ready)
     scope.previous, scope.moved_fields = before.resources, before.moved
@@ -54,6 +55,19 @@ def _previous(scope: Scope, library: Library) -> None:
         scope.earlier.update({operation.identity: operation for operation in desired.operations})
     scope.baseline = _baseline(scope, library)
     scope.unprotected = _unprotected(scope, library)
+
+
+def _was_applied(desired: Desired, status: ClusterStatus) -> bool:
+    """False for a revision about other things than those that the journal says were adopted or made: nothing of it
+    was done, and it says nothing about what is there."""
+    for resource in desired.resources.values():
+        if resource.type not in ADOPTABLE:
+            continue
+        known = status.adopted.get(resource.key)
+        named = resource.name if resource.reference else resource.adopt
+        if named != known and (known is not None or (named is not None and resource.key in status.refs)):
+            return False
+    return True
 
 
 def _unprotected(scope: Scope, library: Library) -> bool:

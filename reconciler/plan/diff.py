@@ -13,6 +13,7 @@ import jsonpointer
 
 from reconciler.plan.equality import joined
 from reconciler.plan.rules import Field, Rule
+from schemas.plan import Cost
 from schemas.resource import Observed, Resource, refs_in, resolve
 from schemas.values import JsonObject
 
@@ -51,8 +52,8 @@ def changes(
     for name in sorted(resource.spec.keys() | (before.keys() - resource.spec.keys())):
         how = rule.field(name)
         removed = name not in resource.spec
-        if removed and how.forget:
-            continue
+        if removed and (how.forget or how.cost is Cost.REFUSED):
+            continue  # no default is known, or none could be put there
         written = how.default if removed else resource.spec[name]
         wanted = resolve(written, observed)
         if any(True for _ in refs_in(wanted)):

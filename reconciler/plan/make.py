@@ -16,7 +16,7 @@ from schemas.resource import STAGES, Health, Mark, Observed, Presence, Resource,
 from schemas.values import JsonObject
 
 # What a document adopts by name, and under which field of spec.adopt.
-_ADOPTABLE = {"ec2.Vpc": "vpc", "eks.Cluster": "eks", "hyperpod.Cluster": "hyperpod"}
+ADOPTABLE = {"ec2.Vpc": "vpc", "eks.Cluster": "eks", "hyperpod.Cluster": "hyperpod"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,13 +200,13 @@ class _Work:
             self._refuse(
                 resource, "ReferenceMissing", f"{resource.name} does not exist", "make it, or name another one"
             )
-            self.stopped = self.stopped or resource.type in _ADOPTABLE
+            self.stopped = self.stopped or resource.type in ADOPTABLE
 
     def _hands_changed(self, resource: Resource) -> bool:
         """The document no longer names what it adopted, or adopts in place of what was made for it."""
-        if resource.type not in _ADOPTABLE:
+        if resource.type not in ADOPTABLE:
             return False
-        field = f"spec.adopt.{_ADOPTABLE[resource.type]}"
+        field = f"spec.adopt.{ADOPTABLE[resource.type]}"
         known, made = self.given.adopted.get(resource.key), self.given.made.get(resource.key)
         named = resource.name if resource.reference else resource.adopt
         if known is not None and named != known:
@@ -253,8 +253,8 @@ class _Work:
             return  # it follows its parent, which is taken over in this plan
         message = f"{resource.name} exists and is not ours"
         way_out = "choose another name, or remove that one"
-        if resource.type in _ADOPTABLE:
-            way_out = f"name it under spec.adopt.{_ADOPTABLE[resource.type]}, or choose another name"
+        if resource.type in ADOPTABLE:
+            way_out = f"name it under spec.adopt.{ADOPTABLE[resource.type]}, or choose another name"
         self._refuse(resource, "NotOurs", message, way_out)
 
     def _adopt(self, resource: Resource, seen: Observed) -> None:
