@@ -13,7 +13,6 @@ import jsonpointer
 
 from reconciler.plan.equality import joined
 from reconciler.plan.rules import Field, Rule
-from schemas.plan import Cost
 from schemas.resource import Observed, Resource, refs_in, resolve
 from schemas.values import JsonObject
 
@@ -52,8 +51,8 @@ def changes(
     for name in sorted(resource.spec.keys() | (before.keys() - resource.spec.keys())):
         how = rule.field(name)
         removed = name not in resource.spec
-        if removed and (how.forget or how.cost is Cost.REFUSED):
-            continue  # no default is known, or none could be put there
+        if removed and (how.forget or name in resource.made_with):
+            continue  # no default is known, or none is put on what was there before us
         written = how.default if removed else resource.spec[name]
         wanted = resolve(written, observed)
         if any(True for _ in refs_in(wanted)):
