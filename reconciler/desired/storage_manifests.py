@@ -48,7 +48,7 @@ def storage_manifests(
                 "capacity": {"storage": capacity},
                 "accessModes": modes,
                 "persistentVolumeReclaimPolicy": "Retain",
-                "storageClassName": "",
+                # no storageClassName: a volume's empty one is not stored; a claim's is, and means no class
                 "claimRef": {"namespace": namespace, "name": name},
                 "mountOptions": options(region, prefix, mount_options, read_only=read_only),
                 "csi": {"driver": DRIVER, "volumeHandle": volume, "volumeAttributes": {"bucketName": bucket}},

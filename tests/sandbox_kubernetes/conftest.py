@@ -13,7 +13,7 @@ from reconciler.sandbox.kubernetes.server import ApiServers, Endpoint
 from reconciler.sandbox.kubernetes.simulators.client import Client
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
 from tests.kube_servers.processes import RealKubernetes
-from tests.sandbox_kubernetes.verbs import Api, Remote, Simulated
+from tests.kube_servers.verbs import Api, Remote, Simulated
 
 TOKEN = "admin-token"
 RATE = 60.0  # a simulated minute in a second
@@ -70,7 +70,7 @@ class Cluster:
         return [item["metadata"]["name"] for item in listed]
 
     def compact(self) -> None:
-        """Forget the past, as a server does after a while."""
+        """Forget the past, as a server does after a while; sure to be seen with pod templates alone."""
         if self._real is not None:
             self._real.compact()
         else:

@@ -7,8 +7,8 @@ import pytest
 from reconciler.sandbox.kubernetes.errors import ApiError
 from reconciler.sandbox.kubernetes.objects import dig
 from reconciler.sandbox.kubernetes.quantities import canonical
+from tests.kube_servers.verbs import Api, Simulated
 from tests.sandbox_kubernetes.objects import claim, config_map, deployment, job, pod_spec, service, volume
-from tests.sandbox_kubernetes.verbs import Api, Simulated
 
 Object = dict[str, Any]
 
@@ -89,13 +89,14 @@ class TestDefaults:
         assert made["clusterIP"].startswith("10.100.")
 
     def test_limits_become_requests_in_canonical_form(self, api: Api) -> None:
+        """Of a pod: a template keeps what its author left out."""
         resources = {"limits": {"cpu": "12000m", "nvidia.com/gpu": 8}}
         spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]}
-        found = api.create(DEPLOYMENTS, deployment(spec=spec))["spec"]["template"]["spec"]["containers"][0]["resources"]
-        assert found == {
-            "limits": {"cpu": "12", "nvidia.com/gpu": "8"},
-            "requests": {"cpu": "12", "nvidia.com/gpu": "8"},
-        }
+        limits = {"cpu": "12", "nvidia.com/gpu": "8"}
+        found = api.create(PODS, {"metadata": {"name": "p"}, "spec": spec})["spec"]["containers"][0]["resources"]
+        assert found == {"limits": limits, "requests": limits}
+        template = api.create(DEPLOYMENTS, deployment(spec=spec))["spec"]["template"]
+        assert template["spec"]["containers"][0]["resources"] == {"limits": limits}
 
     def test_job_knows_its_pods(self, api: Api) -> None:
         made = api.create(("batch", "jobs"), job())
@@ -109,7 +110,7 @@ class TestRefusals:
         ("collection", "body", "field", "reason"),
         [
             (PODS, {"metadata": {"name": "p"}, "spec": {}}, "spec.containers", "no containers"),
-            (("", "configmaps"), config_map(a="x" * (1024 * 1024 + 1)), "", "B43: over 1 MiB"),
+            (("", "configmaps"), config_map(a="x" * (1024 * 1024 + 1)), "[]", "B43: over 1 MiB"),
             (("", "configmaps"), config_map(**{"a b": "x"}), "data[a b]", "key with a space"),
             (("batch", "jobs"), job(template={"spec": pod_spec()}), "spec.template.spec.restartPolicy", "Always"),
             (("", "services"), service(ports=[]), "spec.ports", "no ports"),

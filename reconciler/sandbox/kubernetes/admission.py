@@ -19,6 +19,7 @@ PVC_FINALIZER = "kubernetes.io/pvc-protection"
 PV_FINALIZER = "kubernetes.io/pv-protection"
 NOT_READY = "node.kubernetes.io/not-ready"
 SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # of generated names
+_TEMPLATE_NUMBER = "deprecated.daemonset.template.generation"
 _TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
@@ -47,10 +48,15 @@ class Admission:
                 _not_ready(obj)
             case "batch", "Job":
                 _job_selector(obj)
+            case "apps", "DaemonSet":
+                _number_template(obj, 1)
             case _:
                 pass
 
     def on_update(self, kind: Kind, old: Object, new: Object) -> None:
+        if (kind.group, kind.kind) == ("apps", "DaemonSet"):
+            before = int(dig(old, "metadata", "annotations", _TEMPLATE_NUMBER) or 1)
+            _number_template(new, before + (old["spec"]["template"] != new["spec"]["template"]))
         if (kind.group, kind.kind) == ("", "Service"):
             self._addresses(new, old)
         if (kind.group, kind.kind) == ("", "Namespace"):
@@ -214,6 +220,11 @@ def _job_selector(job: Object) -> None:
     metadata: Object = template.setdefault("metadata", {})
     metadata["labels"] = {**mapping(metadata, "labels"), **labels}
     spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    job["metadata"].setdefault("labels", dict(metadata["labels"]))  # a job without labels has its template's
+
+
+def _number_template(daemon_set: Object, number: int) -> None:
+    daemon_set["metadata"].setdefault("annotations", {})[_TEMPLATE_NUMBER] = str(number)
 
 
 def fold_string_data(secret: Object) -> None:

@@ -157,7 +157,9 @@ class ApiServer:
         wanted, findings = prune(body, kind.shape, custom=kind.custom)
         self._refuse_untyped(kind, name, wanted, findings)
         metadata: Object = wanted.setdefault("metadata", {})
-        if metadata.get("name", name) != name:
+        if not metadata.get("name"):
+            raise bad_request(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
+        if metadata["name"] != name:
             raise bad_request(
                 f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
             )
@@ -354,7 +356,7 @@ class ApiServer:
         if "status" in kind.subresources and kind.plural != "nodes":
             obj.pop("status", None)
             if not kind.custom:
-                obj["status"] = {}
+                obj["status"] = writes.first_status(kind, obj, self._stamp())
         if kind.stored == ("", "pods"):
             obj["status"] = {"phase": "Pending", "qosClass": quality_of_service(obj)}
 

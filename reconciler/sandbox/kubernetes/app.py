@@ -31,7 +31,7 @@ from reconciler.sandbox.kubernetes.records import (
     RequestRecord,
 )
 from reconciler.sandbox.kubernetes.requests import MAX_BODY, Request, read_request
-from reconciler.sandbox.kubernetes.streams import Wake, log_source, logs, watch
+from reconciler.sandbox.kubernetes.streams import Wake, log_source, logs, refuse_watch, watch
 from reconciler.sandbox.kubernetes.verbs import Reply, answer, renderer
 
 Scope: TypeAlias = dict[str, Any]
@@ -184,6 +184,7 @@ class App:
                 log_source(self.api, request)
                 chunks, content_type = logs(self.api, request, wake), "text/plain"
             else:
+                refuse_watch(request.query)
                 render = renderer(self.api, kind, request)
                 chunks, content_type = watch(self.api, kind, request, render, wake), "application/json"
         except ApiError as error:

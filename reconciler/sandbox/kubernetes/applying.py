@@ -28,7 +28,7 @@ def applied(
     wanted_fields = _wanted_fields(wanted, shape, subresource, has_status)
     part = _owned_part(wanted, subresource, has_status)
     merged: Object = _merge(live, part, shape) if part else dict(live)  # a bare name owns no field
-    entries = managers.entries_of(live)
+    entries = managers.entries_of(live) or managers.before_first_apply(live, shape, now)
     before: Fields = {}
     others: list[managers.Entry] = []
     for entry in entries:
@@ -45,7 +45,9 @@ def applied(
         merged = _remove(merged, ownership.difference(gone, needed), needed, shape)
     mine = _mine(entries, wanted, manager, subresource, now, wanted_fields)
     metadata: Object = dict(merged["metadata"])
-    metadata["managedFields"] = [*mine, *others]
+    metadata["managedFields"] = managers.in_order([*mine, *others])
+    if not metadata["managedFields"]:
+        del metadata["managedFields"]
     return {**merged, "metadata": metadata}
 
 

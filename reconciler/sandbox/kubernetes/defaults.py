@@ -30,9 +30,6 @@ def pod_spec_defaults(spec: Object) -> None:
         spec["serviceAccount"] = spec["serviceAccountName"]
     for container in [*items(spec, "initContainers"), *items(spec, "containers")]:
         _container(container)
-        if spec.get("hostNetwork"):
-            for port in items(container, "ports"):
-                port.setdefault("hostPort", port.get("containerPort"))
     for volume in items(spec, "volumes"):
         _volume(volume)
 
@@ -52,11 +49,7 @@ def _container(container: Object) -> None:
         terminationMessagePath="/dev/termination-log",
         terminationMessagePolicy="File",
     )
-    resources: Object = container.setdefault("resources", {})
-    if limits := resources.get("limits"):
-        requests: Object = resources.setdefault("requests", {})
-        for name, amount in limits.items():
-            requests.setdefault(name, amount)
+    container.setdefault("resources", {})
     for port in items(container, "ports"):
         _set(port, protocol="TCP")
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
@@ -108,6 +101,20 @@ def _pod(obj: Object) -> None:
     spec: Object = obj["spec"]
     pod_spec_defaults(spec)
     _set(spec, enableServiceLinks=True)
+    # of pods alone: a template keeps what its author left out
+    for container in [*items(spec, "initContainers"), *items(spec, "containers")]:
+        _requests(container["resources"])
+        if spec.get("hostNetwork"):
+            for port in items(container, "ports"):
+                port.setdefault("hostPort", port.get("containerPort"))
+
+
+def _requests(resources: Object) -> None:
+    """What is limited is also requested, unless it says how much."""
+    if limits := resources.get("limits"):
+        requests: Object = resources.setdefault("requests", {})
+        for name, amount in limits.items():
+            requests.setdefault(name, amount)
 
 
 def _deployment(obj: Object) -> None:
@@ -158,8 +165,6 @@ def _job_spec(spec: Object) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         _set(spec, completions=1)
     _set(spec, parallelism=1)
-    if not spec["manualSelector"]:
-        del spec["manualSelector"]
     _set(spec, podReplacementPolicy="Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
     if spec["completionMode"] == "Indexed" and "backoffLimitPerIndex" in spec:
         _set(spec, maxFailedIndexes=None)
@@ -172,6 +177,7 @@ def _cron_job(obj: Object) -> None:
     spec: Object = obj["spec"]
     _set(spec, concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)
     if isinstance(spec.get("jobTemplate"), dict):
+        spec["jobTemplate"].setdefault("metadata", {})
         template: Object = mapping(spec["jobTemplate"], "spec")
         _template(template)
 
@@ -197,6 +203,8 @@ def _service(obj: Object) -> None:
 
 def _persistent_volume(obj: Object) -> None:
     _set(obj["spec"], persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
+    if obj["spec"].get("storageClassName") == "":
+        del obj["spec"]["storageClassName"]  # no pointer, so an empty one is none; a claim's is one
     if isinstance(obj["spec"].get("hostPath"), dict):
         _set(obj["spec"]["hostPath"], type="")
     _set(obj.setdefault("status", {}), phase="Pending")
@@ -204,11 +212,7 @@ def _persistent_volume(obj: Object) -> None:
 
 def _claim(obj: Object) -> None:
     _set(obj["spec"], volumeMode="Filesystem")
-    resources: Object = mapping(obj["spec"], "resources")
-    if limits := resources.get("limits"):
-        requests: Object = resources.setdefault("requests", {})
-        for name, amount in limits.items():
-            requests.setdefault(name, amount)
+    _requests(mapping(obj["spec"], "resources"))
     _set(obj.setdefault("status", {}), phase="Pending")
 
 
@@ -292,6 +296,20 @@ def _priority_class(obj: Object) -> None:
 
 def _node(obj: Object) -> None:
     obj.setdefault("spec", {})
+    status: Object = obj.setdefault("status", {})
+    _set(status, daemonEndpoints={"kubeletEndpoint": {"Port": 0}})
+    _set(status.setdefault("nodeInfo", {}), **dict.fromkeys(_NODE_INFO, ""))
+
+
+def _limit_range(obj: Object) -> None:
+    for limit in items(obj["spec"], "limits"):
+        if limit.get("type") != "Container":
+            continue
+        usual = {**mapping(limit, "max"), **mapping(limit, "default")}
+        asked = {**mapping(limit, "min"), **usual, **mapping(limit, "defaultRequest")}
+        for name, amounts in (("default", usual), ("defaultRequest", asked)):
+            if amounts:
+                limit[name] = amounts
 
 
 def _custom_resource_definition(obj: Object) -> None:
@@ -307,6 +325,11 @@ def _api_service(obj: Object) -> None:
         _set(service, port=443)
 
 
+_NODE_INFO = (
+    "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
+    "machineID", "operatingSystem", "osImage", "systemUUID",
+)  # fmt: skip
+
 _DEFAULTS: dict[tuple[str, str], Callable[[Object], None]] = {
     ("", "Pod"): _pod,
     ("", "Service"): _service,
@@ -315,6 +338,7 @@ _DEFAULTS: dict[tuple[str, str], Callable[[Object], None]] = {
     ("", "Secret"): _secret,
     ("", "Namespace"): _namespace,
     ("", "Node"): _node,
+    ("", "LimitRange"): _limit_range,
     ("", "ReplicationController"): _replica_set,
     ("apps", "Deployment"): _deployment,
     ("apps", "ReplicaSet"): _replica_set,

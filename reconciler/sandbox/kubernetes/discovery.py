@@ -8,9 +8,16 @@ MAJOR, MINOR, VERSION = "1", "34", "v1.34.1"
 _SUBRESOURCE_KINDS = {
     "eviction": ("policy", "v1", "Eviction"),
     "scale": ("autoscaling", "v1", "Scale"),
-    "binding": ("", "v1", "Binding"),
+    "binding": ("", "", "Binding"),
+    "token": ("authentication.k8s.io", "v1", "TokenRequest"),
 }
-_SUBRESOURCE_VERBS = {"eviction": ["create"], "binding": ["create"], "log": ["get"], "finalize": ["update"]}
+_SUBRESOURCE_VERBS = {
+    "eviction": ["create"],
+    "binding": ["create"],
+    "token": ["create"],
+    "log": ["get"],
+    "finalize": ["update"],
+}
 
 
 def discover(parts: list[str], kinds: Kinds) -> Object | None:
@@ -97,7 +104,9 @@ def _subresource(kind: Kind, name: str) -> Object:
         "verbs": _SUBRESOURCE_VERBS.get(name, ["get", "patch", "update"]),
     }
     if name in _SUBRESOURCE_KINDS:
-        resource["group"], resource["version"], resource["kind"] = _SUBRESOURCE_KINDS[name]
+        group, version_, resource["kind"] = _SUBRESOURCE_KINDS[name]
+        if version_:
+            resource["group"], resource["version"] = group, version_
     return resource
 
 

@@ -177,12 +177,23 @@ def _builtins() -> Iterator[Kind]:
                 namespaced=scope == "N",
                 short_names=() if short == "-" else tuple(short.split(",")),
                 subresources=frozenset() if subresources == "-" else frozenset(subresources.split(",")),
-                verbs=("create",) if kind.endswith("Review") else READ_WRITE,
-                categories=("all",) if plural in _IN_ALL else (),
+                verbs=_verbs(plural, kind),
+                categories=("all",) if plural in _IN_ALL else ("api-extensions",) if group in _EXTENSIONS else (),
                 shape=builtin_shape(group, version, kind),
                 list_kind=f"{kind}List",
                 singular=kind.lower(),
             )
 
 
-_IN_ALL = {"pods", "services", "deployments", "daemonsets", "statefulsets", "replicasets", "jobs", "cronjobs"}
+def _verbs(plural: str, kind: str) -> tuple[str, ...]:
+    if kind.endswith("Review"):
+        return ("create",)
+    # namespaces, alone among the kinds, go one by one
+    return tuple(verb for verb in READ_WRITE if plural != "namespaces" or verb != "deletecollection")
+
+
+_IN_ALL = {
+    "pods", "services", "deployments", "daemonsets", "statefulsets", "replicasets", "jobs", "cronjobs",
+    "replicationcontrollers", "horizontalpodautoscalers",
+}  # fmt: skip
+_EXTENSIONS = {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"}

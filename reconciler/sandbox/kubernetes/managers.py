@@ -32,7 +32,19 @@ def after_update(
     mine = ownership.union(mine, changed)
     if mine:
         kept.append(entry_for(new, manager=manager, operation="Update", subresource=subresource, now=now, fields=mine))
-    return kept
+    return in_order(kept)
+
+
+def in_order(entries: list[Entry]) -> list[Entry]:
+    """Appliers first, then the older ones, then by name."""
+    return sorted(entries, key=lambda each: tuple(each.get(key, "") for key in _ORDER))
+
+
+def before_first_apply(live: Object, shape: Shape, now: str) -> list[Entry]:
+    """Who owns an object that nobody is written down for: all that it has. Nothing for one that is not there yet."""
+    if not live["metadata"].get("uid"):
+        return []
+    return after_update(None, live, shape, manager="before-first-apply", subresource="", now=now)
 
 
 def pruned(entries: Iterable[Entry], removed: Fields) -> list[Entry]:
@@ -88,3 +100,6 @@ def is_as_stored(live: Object, merged: Object) -> bool:
     metadata.pop("managedFields", None)
     kept.pop("managedFields", None)
     return metadata == kept and bare == stored
+
+
+_ORDER = ("operation", "time", "manager", "apiVersion", "subresource")

@@ -356,7 +356,7 @@ def _data(obj: Object) -> Iterator[Cause]:
             total += len(value.encode()) if field == "data" and obj["kind"] == "ConfigMap" else len(value) * 3 // 4
     if total > MAX_DATA_BYTES:
         yield (
-            "data" if obj["kind"] == "Secret" else "",
+            "data" if obj["kind"] == "Secret" else "[]",
             TOO_LONG,
             f"Too long: may not be more than {MAX_DATA_BYTES} bytes",
         )

@@ -67,6 +67,7 @@ async def watch(
             yield _bookmark(kind, position, {"k8s.io/initial-events-end": "true"})
         end = time.monotonic() + _seconds(query)
         marked = time.monotonic()
+        told = api.store.revision  # how far the reader came, as it is told or may think
         bookmarks = query.get("allowWatchBookmarks") in ("true", "1")
         while not wake.gone:
             if position < log.floor:
@@ -77,9 +78,10 @@ async def watch(
             position = max(position, api.store.revision)
             if lines:
                 yield b"".join(lines)
+                told = events[-1].revision
             now = time.monotonic()
-            if bookmarks and (now - marked > BOOKMARK_SECONDS or now >= end):
-                marked = now
+            if bookmarks and position > told and (now - marked > BOOKMARK_SECONDS or now >= end):
+                marked, told = now, position
                 yield _bookmark(kind, position, {})
             if now >= end:
                 return
@@ -88,6 +90,13 @@ async def watch(
         yield _line("ERROR", encode(error.status()))
     finally:
         log.listeners.discard(wake.set)
+
+
+def refuse_watch(query: dict[str, str]) -> None:
+    """ApiError 422 for what cannot be asked for, before the stream begins."""
+    if "sendInitialEvents" in query and query.get("resourceVersionMatch") != "NotOlderThan":
+        why = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        raise ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {why}')
 
 
 async def logs(api: ApiServer, request: Request, wake: Wake) -> AsyncIterator[bytes]:

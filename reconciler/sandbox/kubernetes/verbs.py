@@ -55,7 +55,7 @@ def answer(api: ApiServer, kind: Kind, request: Request) -> Reply:
             return _patch(api, kind, request)
         case "delete":
             return _delete(api, kind, request)
-        case "deletecollection":
+        case "deletecollection" if "deletecollection" in kind.verbs:
             return _delete_collection(api, kind, request)
         case _:
             raise _not_allowed()

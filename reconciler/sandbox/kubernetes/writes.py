@@ -1,7 +1,7 @@
 """What a write keeps of the object that is there, what makes a new generation of it, and when it may go."""
 
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import Object, dig
+from reconciler.sandbox.kubernetes.objects import Object, clone, dig, items
 
 
 def has_generation(kind: Kind) -> bool:
@@ -10,6 +10,17 @@ def has_generation(kind: Kind) -> bool:
 
 def needs_version(kind: Kind) -> bool:
     return kind.custom or kind.plural in ("customresourcedefinitions", "leases", "poddisruptionbudgets")
+
+
+def first_status(kind: Kind, obj: Object, now: str) -> Object:
+    """What a new object's status is before anybody has written one."""
+    if kind.plural == "customresourcedefinitions":
+        stored = [each.get("name") for each in items(obj, "spec", "versions") if each.get("storage")]
+        return {"acceptedNames": {"plural": "", "kind": ""}, "conditions": None, "storedVersions": stored}
+    if kind.plural == "persistentvolumes":
+        return {"lastPhaseTransitionTime": now}
+    status: Object = clone(_FIRST_STATUS.get(kind.plural, {}))
+    return status
 
 
 def meaning(kind: Kind, obj: Object) -> Object:
@@ -73,4 +84,16 @@ _NO_GENERATION = {
     "controllerrevisions", "roles", "rolebindings", "clusterroles", "clusterrolebindings", "storageclasses",
     "csidrivers", "csinodes", "volumeattachments", "leases", "runtimeclasses", "endpointslices",
     "horizontalpodautoscalers", "apiservices",
+}  # fmt: skip
+_FIRST_STATUS: dict[str, Object] = {
+    "services": {"loadBalancer": {}},
+    "ingresses": {"loadBalancer": {}},
+    "daemonsets": {
+        "currentNumberScheduled": 0, "desiredNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0,
+    },
+    "statefulsets": {"availableReplicas": 0, "replicas": 0},
+    "replicasets": {"replicas": 0},
+    "replicationcontrollers": {"replicas": 0},
+    "horizontalpodautoscalers": {"currentMetrics": None, "desiredReplicas": 0},
+    "poddisruptionbudgets": {"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0},
 }  # fmt: skip

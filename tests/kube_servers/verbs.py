@@ -138,12 +138,12 @@ class Remote:
         kind = self._kind(collection)
         typed = {"apiVersion": kind.api_version, "kind": kind.kind, **body}
         validation = "Strict" if strict else "Warn"
-        path = _path(kind, namespace)
-        return self._ask("POST", path, typed, fieldManager=MANAGER, fieldValidation=validation)
+        path = path_of(kind, namespace)
+        return self.ask("POST", path, typed, fieldManager=MANAGER, fieldValidation=validation)
 
     def merge(self, collection: Collection, name: str, patch: Object, *, namespace: str = "default") -> Object:
-        path = _path(self._kind(collection), namespace, name)
-        return self._ask("PATCH", path, patch, "application/merge-patch+json", fieldManager=MANAGER)
+        path = path_of(self._kind(collection), namespace, name)
+        return self.ask("PATCH", path, patch, "application/merge-patch+json", fieldManager=MANAGER)
 
     def apply(
         self,
@@ -154,17 +154,17 @@ class Remote:
         dry_run: bool = False,
         namespace: str = "default",
     ) -> Object:
-        path = _path(_kind_of(self._kinds, body), namespace, body["metadata"]["name"])
+        path = path_of(_kind_of(self._kinds, body), namespace, body["metadata"]["name"])
         query = {
             "fieldManager": manager,
             **({"force": "true"} if force else {}),
             **({"dryRun": "All"} if dry_run else {}),
         }
-        return self._ask("PATCH", path, body, "application/apply-patch+yaml", **query)
+        return self.ask("PATCH", path, body, "application/apply-patch+yaml", **query)
 
     def get(self, collection: Collection, name: str, *, namespace: str = "default") -> Object | None:
         try:
-            return self._ask("GET", _path(self._kind(collection), namespace, name))
+            return self.ask("GET", path_of(self._kind(collection), namespace, name))
         except ApiError as error:
             if error.code == 404:
                 return None
@@ -187,7 +187,7 @@ class Remote:
             options["gracePeriodSeconds"] = grace
         if uid:
             options["preconditions"] = {"uid": uid}
-        self._ask("DELETE", _path(self._kind(collection), namespace, name), options)
+        self.ask("DELETE", path_of(self._kind(collection), namespace, name), options)
 
     def bind(self, pod: str, node: str) -> None:
         body = {
@@ -196,7 +196,7 @@ class Remote:
             "metadata": {"name": pod},
             "target": {"kind": "Node", "name": node},
         }
-        self._ask("POST", f"/api/v1/namespaces/default/pods/{pod}/binding", body)
+        self.ask("POST", f"/api/v1/namespaces/default/pods/{pod}/binding", body)
 
     def eventually(self, check: Callable[[], bool]) -> bool:
         ends = time.monotonic() + SETTLE_SECONDS
@@ -207,12 +207,8 @@ class Remote:
     def close(self) -> None:
         self._pool.clear()
 
-    def _kind(self, collection: Collection) -> Kind:
-        kind = self._kinds.stored(*collection)
-        assert kind is not None, collection
-        return kind
-
-    def _ask(self, method: str, path: str, body: Any = None, content_type: str = "", **query: str) -> Object:
+    def ask(self, method: str, path: str, body: Any = None, content_type: str = "", **query: str) -> Object:
+        """One request; a query value that is empty is left out."""
         url = f"{self._url}{path}?{urlencode({name: value for name, value in query.items() if value})}"
         headers = {"Content-Type": content_type or "application/json", **self._pool.headers}
         answer = self._pool.request(method, url, body=None if body is None else json.dumps(body), headers=headers)
@@ -221,6 +217,11 @@ class Remote:
         if answer.status >= 400:
             raise ApiError(answer.status, said.get("reason", ""), said["message"], **said.get("details", {}))
         return dict(said)
+
+    def _kind(self, collection: Collection) -> Kind:
+        kind = self._kinds.stored(*collection)
+        assert kind is not None, collection
+        return kind
 
 
 def _namespace(kind: Kind, namespace: str) -> str:
@@ -233,7 +234,7 @@ def _kind_of(kinds: Kinds, body: Object) -> Kind:
     return kind
 
 
-def _path(kind: Kind, namespace: str, name: str = "") -> str:
+def path_of(kind: Kind, namespace: str, name: str = "") -> str:
     root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
-    scope = f"/namespaces/{namespace}" if kind.namespaced else ""
+    scope = f"/namespaces/{namespace}" if kind.namespaced and namespace else ""
     return f"{root}{scope}/{kind.plural}" + (f"/{name}" if name else "")
