@@ -36,6 +36,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 _FOLDERS = 3_000
 _CLUSTERS = 5_000
+_OLDER = 500
 _REVISIONS = 20_000
 _TOGETHER = 50  # clusters read in one go
 _NOTHING = Kept(tree=None, packed=b"{}")
@@ -88,6 +89,7 @@ class Library:
         self._lock = threading.Lock()
         self._folders: OrderedDict[tuple[str, str], Folder] = OrderedDict()
         self._newest: OrderedDict[str, Kept] = OrderedDict()
+        self._older: OrderedDict[str, bytes] = OrderedDict()
         self._built: OrderedDict[str, Desired] = OrderedDict()
         self._trees: OrderedDict[tuple[str, str], str | None] = OrderedDict()
         self._policies: OrderedDict[str, LoadedPolicy] = OrderedDict()
@@ -200,6 +202,9 @@ class Library:
             ids = {name: [(f.path, f.blob) for f in found if f.problem is None] for name, found in files.items()}
             ids |= {name: [(path, blob) for path, (blob, _) in packs[name].items()] for name in whole}
             done = _unpacked(ids, packs)
+            if not newest:  # one old revision is much like the next
+                older = {name: found for name in wanted if (found := self._kept(self._older, name)) is not None}
+                done |= _unpacked(ids, {name: packed.listed(found) for name, found in older.items()})
         except packed.NotPacked:
             return self._load_anew(wanted, newest=newest)
         self.counts.unpacked += len(done)
@@ -224,6 +229,8 @@ class Library:
                 self._keep(self._newest, name, made, _CLUSTERS)
                 if self._shelf is not None:
                     self._shelf.write(name, made)
+            else:
+                self._keep(self._older, name, made.packed, _OLDER)
         return result
 
     def _load_anew(self, wanted: Mapping[str, str], *, newest: bool) -> dict[str, tuple[LoadedCluster, bytes]]:

@@ -63,9 +63,9 @@ class Fleet:
         self.engine.close()
 
     def commit(self, **files: bytes) -> str:
-        """`cluster__file`, or `policy` for the policy."""
+        """`cluster__file_name`, or `policy` for the policy."""
         repo = self.engine.repo
-        paths = {f"clusters/{name.replace('__', '/')}.yaml": data for name, data in files.items()}
+        paths = {f"clusters/{name.replace('__', '/').replace('_', '-')}.yaml": data for name, data in files.items()}
         return repo.commit(onto=repo.head(), changes=paths, message="change", author=ALICE)
 
     def tick(self) -> Result:
