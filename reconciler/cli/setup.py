@@ -76,6 +76,6 @@ def head_of(repo: ConfigRepo) -> str:
 def must_know(repo: ConfigRepo, cluster: str, revision: str) -> None:
     """Raises InvalidInput, naming those there are, for a cluster with neither folder nor journal."""
     known = {*repo.clusters(revision), *repo.journal_clusters()}
-    if cluster not in known:
+    if cluster not in known | repo.clusters_ever(revision):
         there = ", ".join(sorted(known)) or "none yet"
         raise InvalidInput(f"there is no cluster {cluster!r} here; there is: {there}", reason="UnknownCluster")

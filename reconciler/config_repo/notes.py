@@ -62,6 +62,9 @@ class Journals:
 
     def view(self, cluster: str) -> NotesView:
         tip = self.tip(cluster)
+        ref = names.JOURNAL + cluster
+        if tip is None and self._reader.lookup([ref])[0] is not None:
+            raise ObjectMissing(f"{ref} is no commit, or it is missing: put the journal back, or delete the ref")
         with self._lock:
             before = self._seen.get(cluster, _UNSEEN)
         if tip is None or before.view.tip == tip:

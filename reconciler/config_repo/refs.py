@@ -36,7 +36,7 @@ _AUTH = (
     "repository not found",  # what forges say to strangers
 )
 _RENEW = "Renew INSTANTSTART_CREDENTIAL or the ssh key, and let it read and push this repository"
-_BY_RULE = ("hook declined", "protected", "gh006", "gh013", "denying", "prohibited", "not allowed", "permission")
+_BY_RULE = ("declined", "protected", "gh006", "gh013", "deny", "prohibited", "not allowed", "permission")
 _MALFORMED = ("fsck error", "fsckobjects", "invalid index-pack output", "unpack-objects failed", "bad object")
 
 

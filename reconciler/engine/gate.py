@@ -64,7 +64,7 @@ def record_holds(scope: Scope) -> None:
     for key, (digest, reason, message) in now.items():
         before = known.get(key)
         if before is None or before.state != "held" or (before.action, before.reason) != (digest, reason):
-            said = f"{key} is held: {reason}" if key != WHOLE else "suspended"
+            said = f"{key} is held: {message if key == JOURNAL else reason}" if key != WHOLE else "suspended"
             scope.write("hold", said, key=key, action=digest, reason=reason, state="held", msg=message)
     for key, hold in known.items():
         if hold.state == "held" and key not in now and (not plan.unknown or key == WHOLE):

@@ -69,15 +69,16 @@ class Scope:
 
     @property
     def is_late(self) -> bool:
-        """More than LATE real seconds since the intents of this tick were published; a clock that stood still while
-        the machine slept is caught by the other one."""
-        now = _real_times()
-        return self.published is not None and any(
-            at - then > LATE for at, then in zip(now, self.published, strict=True)
-        )
+        """More than LATE real seconds since the intents of this tick were published. The world's clock may have stood
+        still with the machine, so both count."""
+        if self.published is None or self.world is None:
+            return False
+        clock, (then, really) = self.world.clock, self.published
+        return (clock.now().timestamp() - then) / clock.rate > LATE or time.time() - really > LATE
 
     def mark_published(self) -> None:
-        self.published = _real_times()
+        if self.world is not None:
+            self.published = self.world.clock.now().timestamp(), time.time()
 
     @property
     def status(self) -> ClusterStatus:
@@ -103,7 +104,3 @@ class Scope:
         """A resource wanted now, or wanted before."""
         wanted = self.desired.resources.get(key) if self.desired is not None else None
         return wanted or self.previous.get(key)
-
-
-def _real_times() -> tuple[float, float]:
-    return time.monotonic(), time.time()

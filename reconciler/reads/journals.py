@@ -74,7 +74,7 @@ class Tail:
         self._repo = repo
         self._only = only
         self._tips: dict[str, str | None] = {}
-        self._seen: dict[str, int] = {}
+        self._seen: dict[str, tuple[int, str]] = {}
         if not from_start:
             self.new()
 
@@ -89,12 +89,14 @@ class Tail:
                 continue
             self._tips[cluster] = view.tip
             lines = all_lines(view.entries)
-            last = self._seen.get(cluster, 0)
-            if not lines or lines[-1].seq < last:
-                last = 0  # a new journal: the old one was taken away
-            fresh = [line for line in lines if line.seq > last]
+            last, at = self._seen.get(cluster, (0, ""))
+            if lines and lines[-1].seq < last:  # it went back, or is another one: what is new is what came since
+                fresh = [line for line in lines if line.at > at]
+            else:
+                fresh = [line for line in lines if line.seq > last]
             found.extend((cluster, line) for line in fresh)
-            self._seen[cluster] = max([last, *(line.seq for line in fresh)])
+            if lines:
+                self._seen[cluster] = lines[-1].seq, max(at, lines[-1].at)
         return found
 
 

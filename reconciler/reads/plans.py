@@ -123,6 +123,9 @@ def of_scope(scope: Scope) -> PlanView:
     if scope.plan is None:
         return PlanView(cluster=scope.cluster, revision=scope.revision, unplanned=_why(scope), problems=problems)
     view = of_plan(scope.plan, scope.observed, scope.held)
+    if scope.status.broken is not None:
+        finding = FindingView(severity="error", reason="JournalBroken", message=scope.status.msg)
+        view = view.model_copy(update={"findings": (finding, *view.findings)})
     if scope.policy_problem is None:
         return view
     finding = FindingView(severity="error", reason="PolicyInvalid", message=scope.policy_problem)

@@ -42,6 +42,7 @@ class HoldView(_View):
     action: str
     reason: str
     msg: str
+    since: str = ""
 
 
 class OpView(_View):
@@ -130,8 +131,20 @@ def fleet(repo: ConfigRepo, *, gone: bool = False) -> FleetView:
 
 def status(repo: ConfigRepo, cluster: str) -> StatusView:
     """From the journal alone. A cluster that nobody knows has condition Unknown."""
-    folded = fold(cluster, repo.notes(cluster).entries)
-    return of_status(folded, head=_wanted(repo, cluster), orders=_orders(repo, cluster))
+    notes = repo.notes(cluster)
+    folded = fold(cluster, notes.entries)
+    view = of_status(folded, head=_wanted(repo, cluster), orders=_orders(repo, cluster))
+    return view if notes.tip is not None else view.model_copy(update=_without_journal(repo, cluster))
+
+
+def _without_journal(repo: ConfigRepo, cluster: str) -> dict[str, str]:
+    """That there is no journal does not say that nothing was ever applied."""
+    known = repo.known_tip(cluster)
+    if known is None:
+        text = "nothing was applied yet, or the journal was lost; status CLUSTER --live looks at what is there"
+        return {"msg": text.replace("CLUSTER", cluster)}
+    text = f"the journal is gone from the repository; commit {known} is what was there"
+    return {"reason": "JournalGone", "msg": text}
 
 
 def of_status(folded: ClusterStatus, *, head: str | None, orders: tuple[OrderView, ...] = ()) -> StatusView:
@@ -150,7 +163,7 @@ def of_status(folded: ClusterStatus, *, head: str | None, orders: tuple[OrderVie
         plan=folded.plan,
         stages=_stages(folded.stages),
         held=tuple(
-            HoldView(key=hold.key, action=hold.action, reason=hold.reason, msg=hold.msg)
+            HoldView(key=hold.key, action=hold.action, reason=hold.reason, msg=hold.msg, since=hold.at)
             for hold in folded.holds.values()
             if hold.state == "held"
         ),
@@ -162,11 +175,13 @@ def of_status(folded: ClusterStatus, *, head: str | None, orders: tuple[OrderVie
 
 def with_look(view: StatusView, scope: Scope) -> StatusView:
     """The same with what was just seen."""
+    from reconciler.engine.doubt import doubt
+
     world = scope.world
     seen = [_resource(scope.observed[key]) for key in sorted(scope.observed) if _worth(scope, key)]
     look = LookView(
         at=world.clock.iso() if world is not None else "",
-        problem=scope.blind.message if scope.blind is not None else None,
+        problem=scope.blind.message if scope.blind is not None else doubt(scope),
         actions=len(scope.plan.actions) if scope.plan is not None else 0,
         resources=tuple(seen),
     )

@@ -35,6 +35,7 @@ class HookedRepo(FlakyRepo):
     """Calls what waits at a step of the tick, once."""
 
     hooks: dict[str, Hook]
+    handed: list[str]  # every line that was to be published
 
     def at(self, step: str) -> None:
         hook = self.hooks.pop(step, None)
@@ -46,6 +47,8 @@ class HookedRepo(FlakyRepo):
         self.at("after fetch")
 
     def append_notes(self, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:
+        if not self.trouble or self.trouble[0] == "ok":  # else it never came as far as git
+            self.handed += [text for item in batch for _, text in item.lines]
         intents = any('"phase":"intent"' in text for item in batch for _, text in item.lines)
         when = "the intents" if intents else "the outcomes"
         self.at(f"before {when}")
@@ -89,9 +92,9 @@ STEPS = (
 class Rival(Rig):
     """A rig with a name, hooks, and a cloud that may be shared."""
 
-    writer: str = "test"
     hooks: dict[str, Hook] = field(default_factory=dict[str, Hook])
     shared: Cloud | None = None
+    handed: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         if self.shared is not None:
@@ -102,7 +105,7 @@ class Rival(Rig):
 
     def open_repo(self) -> FlakyRepo:
         repo = HookedRepo.open(self.location or str(self.path), state_dir=self.state, writer=self.writer)
-        repo.hooks = self.hooks
+        repo.hooks, repo.handed = self.hooks, self.handed
         return repo
 
 

@@ -39,7 +39,8 @@ def plan(
         if cluster is not None:
             must_know(engine.repo, cluster, wanted)
         names = [cluster] if cluster is not None else clusters(engine.repo, wanted, engine.memories)
-        views = [of_scope(engine.observe_at(name, wanted)) for name in names]
+        scopes = [engine.observe_at(name, wanted) for name in names]
+        views = [of_scope(scope) for scope in scopes if cluster is not None or not scope.nothing_here]
     code = exit_code(views)
     if as_json:
         output.document({"revision": wanted, "changes": code == CHANGES, "clusters": views})

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from reconciler.cli.output import clean, clock, columns, minute, short, state
 from reconciler.reads.journals import LineView
-from reconciler.reads.statuses import FleetView, LookView, OpView, OrderView, StageView, StatusView
+from reconciler.reads.statuses import FleetView, HoldView, LookView, OpView, OrderView, StageView, StatusView
 
 _DONE = ("Ready",)
 _NAMED = 3  # keys that are held for the same reason
@@ -116,13 +116,19 @@ def _held(view: StatusView) -> Iterator[Text]:
         causes.setdefault(hold.msg or hold.reason, []).append("the whole cluster" if hold.key == "*" else hold.key)
     for cause, keys in causes.items():
         if len(keys) == 1:
-            yield Text(clean(f"    {keys[0]}  {cause}"))
+            since = next((f", since {minute(h.since)}" for h in view.held if h.key == keys[0] and _told(h)), "")
+            yield Text(clean(f"    {keys[0]}  {cause}{since}"))
             continue
         yield Text(clean(f"    {len(keys)} things: {cause}"))
         more = len(keys) - _NAMED
         yield Text(clean(f"        {', '.join(keys[:_NAMED])}" + (f" and {more} more" if more > 0 else "")))
     for way in _ways(view):
         yield Text(f"    {way}", style="dim")
+
+
+def _told(hold: HoldView) -> bool:
+    """Holds that are not about one action, and may be old."""
+    return hold.reason == "JournalIncomplete" and not hold.action and bool(hold.since)
 
 
 def _ways(view: StatusView) -> Iterator[str]:
