@@ -36,7 +36,8 @@ def doubt(scope: Scope) -> str | None:
     if young and unheard and JOURNAL not in status.approved:
         return f"{min(seen.key for seen in unheard)} is live and ours but the journal knows nothing of it"
     newer = _newest_op(seen.op for seen in ours)
-    if newer is not None and status.at and newer[1] > datetime.fromisoformat(status.at) + _TOLERANCE:
+    at = scope.journal_at  # what is written in this tick makes nothing known
+    if newer is not None and at and newer[1] > datetime.fromisoformat(at) + _TOLERANCE:
         return f"op {newer[0]} left its tag but its intent is not in the journal"
     return None
 

@@ -130,5 +130,6 @@ def open_scope(
         input=repo.clusters(head).get(cluster),
         memory=memory,
         pen=Pen(memory.fold.seq, memory.fold.roll, clock.iso),
+        journal_at=status.at,
         rewritten=rewritten,
     )

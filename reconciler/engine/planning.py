@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from reconciler.engine.doubt import doubt
+from reconciler.engine.doubt import doubt, is_held
 from reconciler.engine.scope import Scope
 from reconciler.live.clock import Clock
 from reconciler.plan import once
@@ -28,7 +28,7 @@ def plan(scope: Scope, clock: Clock) -> None:
             baseline=scope.baseline,
             status=scope.status,
             now=clock.now(),
-            trusted=doubt(scope) is None,
+            trusted=doubt(scope) is None or is_held(scope.status),  # those that come later wait at the gate
         )
     made = make(
         PlanInput(

@@ -1,6 +1,7 @@
 """One cluster in one tick: the record that every step of the tick reads and fills.
 
-`nothing_here`: there is neither folder nor journal, and nothing of ours was seen; nothing is written about it.
+`journal_at`: of the newest line that was read. `nothing_here`: there is neither folder nor journal, and nothing of ours
+was seen; nothing is written about it. `published`: when the intents of this tick were accepted.
 Who sets what: `open` cluster, head, revision, input, memory; `load` folder, desired, previous, policy; `look` world,
 observed; `planning` plan; `gate` held; `act` drafts; `record` lines.
 """
@@ -40,6 +41,7 @@ class Scope:
     input: str | None
     memory: Memory
     pen: Pen
+    journal_at: str = ""
     rewritten: bool = False
     folder: Folder | None = None
     desired: Desired | None = None

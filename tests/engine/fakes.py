@@ -7,6 +7,7 @@ every effect.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from reconciler.config_repo.errors import RemoteUnavailable
+from reconciler.config_repo.errors import ObjectMissing, RemoteUnavailable
 from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.config_repo.setup import init_repository
@@ -517,5 +518,9 @@ class Rig:
         return "\n".join(" ".join(str(x[k]) for k in keys if k in x) for x in self.lines(cluster)[-40:])
 
     def _published(self, op: str) -> bool:
-        texts = (n for c in self.repo.journal_clusters() for n in self.repo.notes(c).entries.values())
-        return any(f'"op":"{op}","phase":"intent"'.encode() in text for text in texts)
+        wanted = f'"op":"{op}","phase":"intent"'.encode()
+        for cluster in self.repo.journal_clusters():
+            with contextlib.suppress(ObjectMissing):  # another cluster's, spoiled
+                if any(wanted in text for text in self.repo.notes(cluster).entries.values()):
+                    return True
+        return False
