@@ -225,7 +225,7 @@ def test_what_was_just_sent_is_not_sent_again_while_nobody_can_see_it(rig: Rival
     for _ in range(6):
         rig.tick(10)
     in_doubt(rig)
-    assert sum(1 for op, verb, key in rig.cloud.sends if verb == "create" and "shared" in key) == 1
+    assert sum(1 for _, verb, key in rig.cloud.sends if verb == "create" and "shared" in key) == 1
     nothing_twice(rig.cloud)
 
 
