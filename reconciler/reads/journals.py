@@ -81,10 +81,16 @@ class Tail:
     def new(self) -> list[tuple[str, LineView]]:
         """(cluster, line), by cluster and seq."""
         found: list[tuple[str, LineView]] = []
-        for cluster in self._repo.journal_clusters():
+        there = self._repo.journal_clusters()
+        for cluster in self._seen.keys() - set(there):
+            del self._seen[cluster], self._tips[cluster]
+        for cluster in there:
             if self._only not in (None, cluster):
                 continue
-            view = self._repo.notes(cluster)
+            try:
+                view = self._repo.notes(cluster)
+            except ObjectMissing:  # the ref holds something else: the engine says so
+                continue
             if self._tips.get(cluster, "") == view.tip:
                 continue
             self._tips[cluster] = view.tip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reconciler.config_repo.errors import UnknownCluster
+from reconciler.config_repo.errors import ObjectMissing, UnknownCluster
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.journal.fold import fold
 from schemas.journal import ClusterStatus, Condition, OpRecord, Phase, StageStatus
@@ -131,7 +131,11 @@ def fleet(repo: ConfigRepo, *, gone: bool = False) -> FleetView:
 
 def status(repo: ConfigRepo, cluster: str) -> StatusView:
     """From the journal alone. A cluster that nobody knows has condition Unknown."""
-    notes = repo.notes(cluster)
+    try:
+        notes = repo.notes(cluster)
+    except ObjectMissing as error:
+        wanted = _wanted(repo, cluster)
+        return StatusView(cluster=cluster, condition="Stalled", reason="JournalBroken", msg=error.message, head=wanted)
     folded = fold(cluster, notes.entries)
     view = of_status(folded, head=_wanted(repo, cluster), orders=_orders(repo, cluster))
     return view if notes.tip is not None else view.model_copy(update=_without_journal(repo, cluster))

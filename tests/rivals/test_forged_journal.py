@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.reads import plans, statuses
+from reconciler.reads import journals, plans, statuses
 from schemas.journal import Condition
 from tests.engine.fakes import cluster_yaml, group_yaml
 from tests.rivals.rivalry import DOCS, JOURNAL, Rival, git, push
@@ -159,6 +159,9 @@ def test_a_ref_that_is_no_journal_stops_its_own_cluster_only(rig: Rival) -> None
     assert "is no commit" in result.problems["prod"]
     rig.tick(30)
     assert {key.split("/")[1] for _, _, key in rig.cloud.effects[effects:]} == {"other"}
+    assert journals.Tail(rig.repo, from_start=True).new()
+    told = {view.cluster: view.reason for view in statuses.fleet(rig.repo).clusters}
+    assert told["prod"] == told["nobody"] == "JournalBroken" != told["other"]
     git(rig.path, "update-ref", JOURNAL, good)
     git(rig.path, "update-ref", "-d", JOURNAL.replace("prod", "nobody"))
     assert rig.settle().condition is Condition.READY
