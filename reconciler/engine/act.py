@@ -86,7 +86,7 @@ def _drafted(scope: Scope, handler: Handler, actions: Sequence[Action]) -> Seque
 
 def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Reply | InstantStartError | None]]:
     """Send the drafts of one lane in order. None: never sent, because something before it is not over yet, or because
-    the intents were published so long ago that another writer may take the ops for lost."""
+    the intents were written so long ago that another writer may take the ops for lost."""
     answers: list[tuple[Draft, Reply | InstantStartError | None]] = []
     stopped = False
     for item in drafts:

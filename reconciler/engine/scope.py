@@ -1,7 +1,7 @@
 """One cluster in one tick: the record that every step of the tick reads and fills.
 
 `journal_at`: of the newest line that was read. `nothing_here`: there is neither folder nor journal, and nothing of ours
-was seen; nothing is written about it. `published`: when the intents of this tick were accepted.
+was seen; nothing is written about it. `intended`: when the intents of this tick were written.
 Who sets what: `open` cluster, head, revision, input, memory; `load` folder, desired, previous, policy; `look` world,
 observed; `planning` plan; `gate` held; `act` drafts; `record` lines.
 """
@@ -27,7 +27,7 @@ from schemas.plan import Plan
 from schemas.resource import Observed, Resource
 from schemas.secrets import mask_secrets
 
-LATE = 30.0  # with a call's timeout less than any settle time
+LATE = 45.0  # with a call's timeout less than any settle time
 _TOLD = frozenset({"msg", "why", "subject", "by", "do"})
 
 
@@ -65,22 +65,22 @@ class Scope:
     undrafted: dict[str, InstantStartError] = field(default_factory=dict[str, InstantStartError])
     problem: str | None = None
     nothing_here: bool = False
-    published: tuple[float, float] | None = None
+    intended: tuple[float, float] | None = None
     sent: int = 0
     moved: bool = False
 
     @property
     def is_late(self) -> bool:
-        """More than LATE real seconds since the intents of this tick were published. The world's clock may have stood
+        """More than LATE real seconds since the intents of this tick were written. The world's clock may have stood
         still with the machine, so both count."""
-        if self.published is None or self.world is None:
+        if self.intended is None or self.world is None:
             return False
-        clock, (then, really) = self.world.clock, self.published
+        clock, (then, really) = self.world.clock, self.intended
         return (clock.now().timestamp() - then) / clock.rate > LATE or time.time() - really > LATE
 
-    def mark_published(self) -> None:
+    def mark_intents(self) -> None:
         if self.world is not None:
-            self.published = self.world.clock.now().timestamp(), time.time()
+            self.intended = self.world.clock.now().timestamp(), time.time()
 
     @property
     def status(self) -> ClusterStatus:

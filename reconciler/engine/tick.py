@@ -165,10 +165,10 @@ class Engine:
         drafts: dict[str, list[act.Draft]] = {}
         for scope in scopes:
             self._try(scope, self._write, scope, fleets, given, taken, drafts)
+        for scope in _well(scopes):
+            scope.mark_intents()
         result.lines += self._publish(_well(scopes))
         alive = _well(scopes)
-        for scope in alive:
-            scope.mark_published()
         done = [ulid for scope in alive for ulid in taken[scope.cluster]]
         if done:
             self._remove_orders(done)

@@ -165,8 +165,8 @@ def test_both_would_send_a_lost_call_again(pair: Pair, what: str, kind: str, lag
     pair.cloud.lag = lag
     push(pair.bare, DOCS)
     pair.cloud.faults.append((f"{what}:create", kind))
-    for _ in range(30):
-        pair.one.tick(10)
+    for _ in range(40):
+        pair.one.tick(20)
         if not pair.cloud.faults:
             break
     assert not pair.cloud.faults
@@ -298,9 +298,11 @@ class Writers(RuleBasedStateMachine):
         for rival in pair.rivals:
             rival.trouble.clear()
         for _ in range(4):
-            for _ in range(30):
-                pair.one.tick(60)
-                pair.two.tick(60)
+            quiet = 0
+            for _ in range(40):
+                quiet = quiet + 1 if not any(rival.tick(60).lines for rival in pair.rivals) else 0
+                if quiet > 5:
+                    break
             unknown = [op for op in pair.one.status().open_ops() if op.phase.value == "unknown"]
             for op in unknown:
                 pair.one.order("resolve", op.op, **{"as": "not-happened"})
