@@ -3,8 +3,10 @@ engine; and the checks that hold whatever happens."""
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +17,7 @@ from typing import Any
 from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.journal.fold import revisions
+from reconciler.live.clock import SteppedClock
 from schemas.journal import Condition
 from tests.engine.fakes import AUTHOR, Cloud, FlakyRepo, Rig, cluster_yaml, group_yaml
 
@@ -103,10 +106,31 @@ class Rival(Rig):
         super().__post_init__()
         self.cloud = HookedCloud(clock=self.clock, published=self._published, hooks=self.hooks)
 
+    def was_published(self, op: str) -> bool:
+        return self._published(op)
+
     def open_repo(self) -> FlakyRepo:
         repo = HookedRepo.open(self.location or str(self.path), state_dir=self.state, writer=self.writer)
         repo.hooks, repo.handed = self.hooks, self.handed
         return repo
+
+
+def copy_of(rig: Rival, where: Path, *, remote: bool = False) -> Rival:
+    """Another world in which everything has gone the same way so far."""
+    shutil.copytree(rig.path, where / "config.git")
+    cloud = HookedCloud(
+        clock=SteppedClock(rig.clock.now()),
+        hooks={},
+        things=copy.deepcopy(rig.cloud.things),
+        effects=list(rig.cloud.effects),
+        sends=list(rig.cloud.sends),
+        boots=dict(rig.cloud.boots),
+    )
+    location = f"file://{where / 'config.git'}" if remote else ""
+    made = Rival(path=where / "config.git", state=where / "state", location=location, shared=cloud, hooks=cloud.hooks)
+    cloud.published = made.was_published
+    made.tick(1)
+    return made
 
 
 def person(where: Path) -> ConfigRepo:

@@ -11,19 +11,27 @@ import pytest
 from reconciler.reads import statuses
 from schemas.journal import Condition
 from tests.engine.fakes import cluster_yaml, group_yaml, reboot_yaml
-from tests.rivals.rivalry import DOCS, Rival, git, nothing_twice, push
+from tests.rivals.rivalry import DOCS, Rival, copy_of, git, nothing_twice, push
 
 NODE = "i-0123456789abcdef0"
 OPEN = cluster_yaml(extra="  deletionProtection: false\n")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
-@pytest.fixture
-def rig(tmp_path: Path) -> Iterator[Rival]:
-    made = Rival(path=tmp_path / "repository", state=tmp_path / "state")
+@pytest.fixture(scope="module")
+def beginning(tmp_path_factory: pytest.TempPathFactory) -> Rival:
+    where = tmp_path_factory.mktemp("beginning")
+    made = Rival(path=where / "repository", state=where / "state")
     made.cloud.boots[NODE] = 1
     made.commit(DOCS)
     assert made.settle().condition is Condition.READY
+    made.close()
+    return made
+
+
+@pytest.fixture
+def rig(beginning: Rival, tmp_path: Path) -> Iterator[Rival]:
+    made = copy_of(beginning, tmp_path)
     yield made
     made.close()
 

@@ -12,7 +12,7 @@ import pytest
 from reconciler.reads import journals, plans, statuses
 from schemas.journal import ClusterStatus, Condition
 from tests.engine.fakes import group_yaml, reboot_yaml
-from tests.rivals.rivalry import DOCS, JOURNAL, Rival, git, journal, journal_is_right, nothing_twice, push
+from tests.rivals.rivalry import DOCS, JOURNAL, Rival, copy_of, git, journal, journal_is_right, nothing_twice, push
 
 NODE = "i-0123456789abcdef0"
 STORAGE = """apiVersion: instantstart/v1
@@ -25,16 +25,25 @@ spec:
 EXTRA = "hyperpod.InstanceGroup/prod/extra"
 
 
-@pytest.fixture
-def rig(tmp_path: Path) -> Iterator[Rival]:
-    """A cluster that was Ready twice, and a node that was rebooted once: the remote is a bare repository."""
-    made = Rival(path=tmp_path / "config.git", state=tmp_path / "state", location=f"file://{tmp_path / 'config.git'}")
+@pytest.fixture(scope="module")
+def beginning(tmp_path_factory: pytest.TempPathFactory) -> Rival:
+    """A cluster that was Ready twice, and a node that was rebooted once."""
+    where = tmp_path_factory.mktemp("beginning")
+    made = Rival(path=where / "config.git", state=where / "state")
     made.cloud.boots[NODE] = 1
     made.commit({**DOCS, "extra": group_yaml("extra")})
     assert made.settle().condition is Condition.READY
     made.commit({"reboot": reboot_yaml("a", NODE)})
     assert made.settle().condition is Condition.READY
     assert made.cloud.boots[NODE] == 2
+    made.close()
+    return made
+
+
+@pytest.fixture
+def rig(beginning: Rival, tmp_path: Path) -> Iterator[Rival]:
+    """The remote is a bare repository."""
+    made = copy_of(beginning, tmp_path, remote=True)
     yield made
     made.close()
 

@@ -122,7 +122,7 @@ def ends_well(rig: Rival, move: str) -> None:
     assert bool(rewritten) is (move in ("a reset", "a force push", "a rebase")), "rewritten history is told"
 
 
-FEW = ("after fetch", "after the intents", "while sending")
+FEW = ("after the intents", "while sending")
 TABLE = [
     (move, step) for move in MOVES for step in STEPS if step in FEW or move in ("a scale", "the folder goes", "a reset")
 ]
