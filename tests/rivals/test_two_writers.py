@@ -315,8 +315,8 @@ class Writers(RuleBasedStateMachine):
 
 
 Writers.TestCase.settings = settings(
-    max_examples=4,
-    stateful_step_count=15,
+    max_examples=3,
+    stateful_step_count=12,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
