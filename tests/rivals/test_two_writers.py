@@ -315,7 +315,7 @@ class Writers(RuleBasedStateMachine):
 
 
 Writers.TestCase.settings = settings(
-    max_examples=3,
+    max_examples=2,
     stateful_step_count=12,
     deadline=None,
     derandomize=True,
