@@ -85,7 +85,7 @@ def dependencies(
 
 def as_mapping(value: JsonValue) -> JsonObject:
     """The mapping, or an empty one."""
-    return value if isinstance(value, dict) else {}
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
 def _only_marked(release: Resource) -> Resource:

@@ -164,7 +164,10 @@ class ByHand:
         }
         if classic:
             return [plain, labelled, gpu]
-        spot = self.group("spot", "ml.g5.xlarge", 1) | {"CapacityRequirements": {"Spot": {}}, "MinInstanceCount": 1}
+        spot: dict[str, Any] = self.group("spot", "ml.g5.xlarge", 1) | {
+            "CapacityRequirements": {"Spot": {}},
+            "MinInstanceCount": 1,
+        }
         flexible = {k: v for k, v in self.group("flexible", "", 1).items() if k != "InstanceType"}
         flexible["InstanceRequirements"] = {"InstanceTypes": ["ml.g5.xlarge", "ml.g6.xlarge"]}
         return [plain, labelled, gpu, spot, self.group("idle", "ml.t3.large", 0), flexible]
