@@ -26,7 +26,7 @@ export AWS_EC2_METADATA_DISABLED := true
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test crash kube-assets test-kubernetes lint bench schemas lock clean
+.PHONY: help setup demo test crash faults kube-assets test-kubernetes lint bench schemas lock clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 17
@@ -41,6 +41,10 @@ test: setup ## All tests
 
 crash: setup ## Kill the engine at every step of a cluster's life; a sample of it is in the tests
 	TMPDIR=$(SCRATCH) $(BIN)/python tests/crash/campaign.py $(ARGS)
+
+faults: setup ## Every kind of call fails in every way, in the course of a cluster's life; a part of it is in the tests
+	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile --durations=10 \
+	  tests/faults/whole.py tests/faults/reads.py tests/faults/births.py $(ARGS)
 
 kube-assets: ## Build a real Kubernetes API server, once per machine; needs go, and an hour of two busy cores at most
 	@$(PYTHON) tests/kube_servers/assets.py --seconds $(KUBE_SECONDS)
