@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from schemas.values import JsonObject, JsonValue
+
+_type: Callable[[object], object] = type  # values are Any, and `type` would spread that
 
 
 class Stage(enum.StrEnum):
@@ -218,7 +220,7 @@ def resolve(value: JsonValue, observed: Mapping[str, Observed]) -> JsonValue:
 
 
 def _collect(value: Any, found: list[Ref]) -> None:
-    kind: Any = type(value)
+    kind = _type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return
     if kind is Ref:

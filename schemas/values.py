@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 JsonValue: TypeAlias = (
     Any  # None | bool | int | float | str | list | dict; a recursive alias slows mypy and helps nobody
 )
 JsonObject: TypeAlias = dict[str, JsonValue]
+_type: Callable[[object], object] = type  # values are Any, and `type` would spread that
 
 
 def canonical(value: JsonValue) -> str:
@@ -28,7 +29,7 @@ def digest(value: JsonValue) -> str:
 
 
 def _plain(value: Any) -> Any:
-    kind: Any = type(value)
+    kind = _type(value)
     if kind is str or kind is int or kind is bool or value is None:  # most values, without asking any further
         return value
     if kind is dict:

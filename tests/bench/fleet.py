@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -81,7 +81,7 @@ class Fleet:
 
 
 @contextlib.contextmanager
-def git_processes() -> Iterator[Counter[str]]:
+def git_processes() -> Generator[Counter[str]]:
     """Git processes that were started meanwhile, by what they do."""
     counted: Counter[str] = Counter()
     start = Git.start
