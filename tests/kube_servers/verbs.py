@@ -19,7 +19,7 @@ Object = dict[str, Any]
 Collection = tuple[str, str]  # group, plural
 
 MANAGER = "test"
-SETTLE_SECONDS = 20.0  # a real cluster collects garbage when it gets to it
+SETTLE_SECONDS = 60.0  # a real cluster collects garbage when it gets to it
 
 
 class Api(Protocol):

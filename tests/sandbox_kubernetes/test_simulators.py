@@ -38,10 +38,10 @@ def gpu_pods(count: int, **more: Any) -> Object:
 
 
 def eventually(read: Callable[[], Any], wanted: Any, what: str) -> None:
-    """Poll for at most ten seconds."""
+    """Poll for at most half a minute."""
     pause = threading.Event()
     found: Any = None
-    for _ in range(400):
+    for _ in range(1200):
         found = read()
         if found == wanted:
             return
