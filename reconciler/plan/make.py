@@ -370,5 +370,5 @@ def _is_there(seen: Observed | None) -> bool:
 
 
 def _short(value: object) -> str:
-    text = str(value)
+    text = "nothing" if value is None else str(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -129,7 +129,8 @@ def test_plan_of_wrong_documents(box: CliBox) -> None:
 def test_diff_in_words(box: CliBox) -> None:
     text = box.text(GROUPS)
     system, train = text.split("---\n")
-    box.commit({GROUPS: system + "---\n" + train.replace("count: 2", "count: 5").replace("  interface: efa\n", "")})
+    train = train.replace("count: 2", "count: 5").replace("  volume:\n    sizeGiB: 500\n", "")
+    box.commit({GROUPS: f"{system}---\n{train}"})
     box.golden("diff.txt", "diff", "main~1", "main")
 
 
