@@ -26,11 +26,12 @@ _VOLATILE = re.compile(r"\bi-[0-9a-f]{17}\b|\b[0-9A-HJKMNP-TV-Z]{26}\b")
 
 @dataclass(kw_only=True)
 class Book:
-    """What all lives wrote: points `seen`, points that `killed`, ops of which all requests are known (`whole`),
-    `wrong`: rules that a life saw broken."""
+    """What all lives wrote: points `seen` ever, `met` in this run, those that `killed`, ops of which all requests are
+    known (`whole`), `wrong`: rules that a life saw broken."""
 
     path: Path
     seen: set[str] = field(default_factory=set[str])
+    met: set[str] = field(default_factory=set[str])
     killed: set[str] = field(default_factory=set[str])
     whole: set[str] = field(default_factory=set[str])
     wrong: list[str] = field(default_factory=list[str])
@@ -49,18 +50,19 @@ class Book:
         for entry in entries:
             match entry["t"]:
                 case "seen":
-                    self.seen.update(entry["points"])
+                    self.met.update(entry["points"])
                 case "kill":
                     cause = entry["points"]
                 case "arm":
                     armed = entry["points"]
-                    self.seen.update(armed)
                 case "disarm":
                     armed = []
+                    self.met -= set(entry["points"])
                     self.seen -= set(entry["points"])
                     self.whole.update(entry["whole"])
                 case _:
                     self.wrong.append(entry["say"])
+        self.seen |= self.met
         cause = cause or armed
         if not was_killed:
             return None
@@ -69,7 +71,12 @@ class Book:
         return cause[0] if cause else "nobody knows"
 
     def left(self, owned: Callable[[str], bool]) -> list[str]:
-        return sorted(point for point in self.seen - self.killed if owned(point))
+        """Points of this run at which nobody ever died."""
+        return sorted(point for point in self.met - self.killed if owned(point))
+
+    def rare(self, owned: Callable[[str], bool]) -> list[str]:
+        """Points of earlier runs that nobody met again: what only a certain moment brings about."""
+        return sorted(point for point in self.seen - self.met - self.killed if owned(point))
 
 
 @dataclass(kw_only=True)
@@ -149,9 +156,9 @@ class Points:
         return self._passed >= self.stride
 
     def _note_seen(self, names: list[str]) -> None:
-        fresh = [name for name in names if name not in self.book.seen]
+        fresh = [name for name in names if name not in self.book.met]
         if fresh:
-            self.book.seen.update(fresh)
+            self.book.met.update(fresh)
             self._write({"t": "seen", "points": fresh})
 
     def _name(self, kind: str, what: str) -> str:
