@@ -71,7 +71,7 @@ def test_values_and_chart() -> None:
         ("failed", False, (Health.FAILED, False, "HelmFailed")),
         ("pending-install", False, (Health.PROGRESSING, False, "HelmPendingInstall")),
         ("pending-upgrade", True, (Health.PROGRESSING, False, "HelmInterrupted")),
-        ("uninstalling", False, (Health.DELETING, False, "HelmUninstalling")),
+        ("uninstalling", False, (Health.PROGRESSING, False, "HelmUninstalling")),
         ("something-new", False, (Health.UNKNOWN, False, "HelmUnknown")),
     ],
 )

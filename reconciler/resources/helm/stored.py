@@ -96,7 +96,8 @@ def health(release: Release, *, stale: bool) -> tuple[Health, bool, str, str]:
         case "failed":
             return Health.FAILED, False, "HelmFailed", release.description
         case "uninstalling":
-            return Health.DELETING, False, "HelmUninstalling", release.description
+            # Not DELETING: helm does it while it runs, and one that broke off in the middle must be sent again.
+            return Health.PROGRESSING, False, "HelmUninstalling", release.description
         case status if release.pending:
             reason = "HelmInterrupted" if stale else "Helm" + status.title().replace("-", "")
             return Health.PROGRESSING, False, reason, release.description
