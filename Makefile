@@ -16,7 +16,7 @@ SCRATCH := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 # How long building the API server may take; a build that was cut off goes on where it was.
 KUBE_SECONDS ?= 7200
 KUBE_TESTS   := tests/sandbox_kubernetes $(wildcard tests/live/test_kube_*.py) tests/live/test_eks_tokens.py \
-                tests/resources_storage/test_volumes.py
+                tests/resources_storage/test_volumes.py tests/resources_helm
 # What to hand to pytest, for instance: make test ARGS="tests/plan -k order"
 ARGS   ?=
 
