@@ -216,7 +216,7 @@ class Run:
                 happened = any(entry["op"] == op and entry["effect"] for entry in log)
                 self._order(repo, "resolve", op, **{"as": "happened" if happened else "not-happened"})
                 if not happened:
-                    self._order(repo, "retry", str(intents[op]["key"]).partition("#")[0])
+                    self._order(repo, "retry", str(intents[op]["key"]))
                 self.report.resolved += 1
 
     def _order(self, repo: ConfigRepo, do: str, subject: str, **more: str) -> None:
