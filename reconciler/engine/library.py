@@ -63,9 +63,14 @@ class Folder:
         """Its documents, unpacked anew each time."""
         if isinstance(self.held, LoadedCluster):
             return self.held
-        found = packed.listed(self.held)
+        inside = f"clusters/{self.name}/"
         files = [
-            ParsedFile(path=path, data=b"", documents=packed.documents(path, it)) for path, (_, it) in found.items()
+            ParsedFile(
+                path=path,
+                data=self.others.get(path.removeprefix(inside), b""),
+                documents=packed.documents(path, documents),
+            )
+            for path, (_, documents) in packed.listed(self.held).items()
         ]
         return dataclasses.replace(assemble(self.name, files), others=self.others)
 
