@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 from reconciler.config_repo.errors import UnknownCluster
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine import journal
 from reconciler.engine.doubt import compare
 from reconciler.engine.memory import Memory
 from reconciler.engine.scope import Scope
-from reconciler.journal import fold
 from reconciler.journal.lines import Pen
 from reconciler.live.clock import Clock
 from schemas.errors import InstantStartError
@@ -75,28 +75,13 @@ def remember(repo: ConfigRepo, cluster: str, memories: dict[str, Memory], tips: 
     if known is not None and known.tip == tip:
         return known
     view = repo.notes(cluster)
-    texts = (line for note in view.entries.values() for line in note.decode("ascii", "replace").splitlines())
-    read = fold.read(cluster, texts)
-    _check_input(repo, cluster, read)
+    read = journal.read(repo, cluster, view)
     if known is None:
         known = Memory(cluster=cluster, tip=view.tip, fold=read, confirmed=repo.known_tip(cluster))
     known.tip, known.fold = view.tip, read
     compare(repo, known)
     memories[cluster] = known
     return known
-
-
-def _check_input(repo: ConfigRepo, cluster: str, read: fold.Fold) -> None:
-    """A journal of another cluster under this one's name may be whole in itself; git knows better."""
-    rollout = read.rollout
-    if rollout is None or not repo.has_commit(rollout.rev):
-        return
-    told, there = rollout.input, repo.input_of(rollout.rev, cluster)
-    if told != there:
-        read.breaks(
-            f"seq {rollout.seq} says that clusters/{cluster} was {told or 'gone'} at {rollout.rev[:12]}, "
-            f"git says {there or 'gone'}"
-        )
 
 
 def revision_at(repo: ConfigRepo, cluster: str, head: str, status: ClusterStatus) -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reconciler.config_repo.errors import ObjectMissing, UnknownCluster
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.journal.fold import fold
+from reconciler.engine import journal
 from schemas.journal import ClusterStatus, Condition, OpRecord, Phase, StageStatus
 from schemas.resource import STAGES, Observed, Presence
 
@@ -136,7 +136,7 @@ def status(repo: ConfigRepo, cluster: str) -> StatusView:
     except ObjectMissing as error:
         wanted = _wanted(repo, cluster)
         return StatusView(cluster=cluster, condition="Stalled", reason="JournalBroken", msg=error.message, head=wanted)
-    folded = fold(cluster, notes.entries)
+    folded = journal.read(repo, cluster, notes).status()
     view = of_status(folded, head=_wanted(repo, cluster), orders=_orders(repo, cluster))
     return view if notes.tip is not None else view.model_copy(update=_without_journal(repo, cluster))
 

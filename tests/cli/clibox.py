@@ -86,7 +86,8 @@ class CliBox:
             seconds = iter(range(before, before + len(lines)))
             pen = Pen(before, rolls, lambda: f"2026-03-01T10:{(n := next(seconds)) // 60:02d}:{n % 60:02d}.000Z")
             for t, say, fields in lines:
-                pen.write(revision, t, say, **fields)
+                folder = {"input": repo.input_of(fields["rev"], CLUSTER)} if t == "rollout" else {}
+                pen.write(revision, t, say, **{**fields, **folder})
             batch = NotesAppend(cluster=CLUSTER, expected_tip=view.tip, lines=pen.lines, subject="test")
             assert repo.append_notes([batch])[CLUSTER].accepted
 
@@ -113,7 +114,7 @@ def make(root: Path) -> CliBox:
 
 def rollout(revision: str, **fields: Any) -> tuple[str, str, dict[str, Any]]:
     plan = {"digest": "d" * 64, "create": 14, "refused": 0, "held": 1}
-    body: dict[str, Any] = {"rev": revision, "input": "1" * 40, "base": [], "writer": "test", "plan": plan}
+    body: dict[str, Any] = {"rev": revision, "base": [], "writer": "test", "plan": plan}
     body |= {"open": [], "done": {}}
     return "rollout", f"apply {revision[:7]}: 14 to create", {**body, "holds": [], "kinds": [], **fields}
 

@@ -12,7 +12,7 @@ from reconciler.cli import output, subjects
 from reconciler.cli.setup import AsJson, ClusterArgument, Setup, Why, head_of, must_know, setup_of
 from reconciler.config_repo.person import person
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.journal.fold import fold
+from reconciler.engine import journal
 from schemas.errors import InvalidInput
 from schemas.journal import ClusterStatus
 
@@ -122,7 +122,7 @@ def _show_held(setup: Setup, cluster: str, as_json: bool) -> None:
 
 def _status(repo: ConfigRepo, cluster: str) -> ClusterStatus:
     must_know(repo, cluster, head_of(repo))
-    status = fold(cluster, repo.notes(cluster).entries)
+    status = journal.read(repo, cluster, repo.notes(cluster)).status()
     if status.rev is None:
         text = f"nothing was ever applied to {cluster}: there is nothing an order could be about"
         raise InvalidInput(text, reason="NoJournal")

@@ -40,7 +40,7 @@ def reconcile(
         run = _Run(engine, cluster, quiet=as_json)
         done = run.one() if once else run.until_settled(stay=wait, timeout=timeout)
         views = run.views()
-        problem = run.problem
+        problem, problems = run.problem, run.problems
     if as_json:
         output.document(
             {
@@ -49,6 +49,7 @@ def reconcile(
                 "lines": run.lines,
                 "settled": done,
                 "problem": problem,
+                "problems": problems,
                 "clusters": views,
             }
         )
@@ -59,7 +60,7 @@ def reconcile(
         elif not done and not once:
             output.failure("TimedOut", f"not settled after {timeout:g} s; what was begun goes on", as_json=False)
     stalled = any(view.condition == "Stalled" for view in views)
-    raise typer.Exit(1 if problem is not None or stalled or (not once and not done) else 0)
+    raise typer.Exit(1 if problem is not None or problems or stalled or (not once and not done) else 0)
 
 
 class _Run:
@@ -70,6 +71,7 @@ class _Run:
         self._tail = Tail(engine.repo, only=cluster)
         self.ticks = self.sent = self.lines = 0
         self.problem: str | None = None
+        self.problems: dict[str, str] = {}
 
     def one(self) -> bool:
         result = self._tick()
@@ -102,6 +104,12 @@ class _Run:
         self.lines += result.lines
         if result.problem is not None and result.problem != self.problem and not self._quiet:
             output.note(result.problem)
+        for cluster, why in result.problems.items():
+            if why != self.problems.get(cluster) and not self._quiet:
+                output.note(f"{cluster}: {why}")
+        # A cluster that rests after a problem still has it.
+        self.problems = {name: why for name, why in self.problems.items() if name not in result.clusters}
+        self.problems |= result.problems
         self.problem = result.problem
         for cluster, line in self._tail.new():
             if not self._quiet:
