@@ -103,6 +103,12 @@ class OpRecord(BaseModel):
     reason: str | None = None
     msg: str | None = None
     next: Time | None = None
+    as_: Literal["happened", "not-happened"] | None = Field(default=None, alias="as")
+
+    @property
+    def outcome(self) -> str:
+        """The phase in which it ended; of what a person resolved, what they said."""
+        return self.as_ or self.phase.value
 
     def serves(self, digest: str) -> bool:
         """Whether it was sent for the action with this digest; its own may be abbreviated."""

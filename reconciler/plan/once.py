@@ -14,7 +14,7 @@ from schemas.journal import ClusterStatus, EffectClass, OpRecord, Phase
 from schemas.once import Operation
 from schemas.resource import Stage
 
-_UNDONE = (Phase.FAILED.value, Phase.CANCELLED.value, "stopped")
+_UNDONE = (Phase.FAILED.value, Phase.CANCELLED.value, "not-happened", "stopped")
 # Reasons with which an op is cancelled that never left.
 UNSENT = frozenset({"LaneBusy", "GuardFailed", "GuardUnreadable", "Outdated", "NotWanted"})
 
@@ -38,10 +38,10 @@ def due(
     """`baseline`: identities that stood in the last Ready revision (or the parent commit): their turn is over."""
     keys: set[str] = set()
     late: list[str] = []
-    taken = started(status)
+    taken, told = started(status), _outcomes(status)
     for operation in operations:
         had = operation.identity in baseline
-        left = [key for key in operation.keys if key not in taken and _is_left(operation, key, status, had)]
+        left = [key for key in operation.keys if key not in taken and _is_left(operation, key, status, told, had)]
         if not left:
             continue
         if now >= operation.expires:
@@ -56,13 +56,18 @@ def started(status: ClusterStatus) -> frozenset[str]:
     return frozenset(op.key for op in status.ops.values() if _had_its_turn(op) and not again(op, status.retries))
 
 
-def _is_left(operation: Operation, key: str, status: ClusterStatus, had: bool) -> bool:
-    """`had`: the operation as a whole had its turn. A person's retry since then gives it another one."""
-    before = status.done.get(operation.done_id(key)) or status.done.get(operation.identity)
+def _is_left(operation: Operation, key: str, status: ClusterStatus, told: Mapping[str, str], had: bool) -> bool:
+    """`told`: how ops of this rollout ended. `had`: the operation as a whole had its turn. A person's retry since then
+    gives it another one."""
+    before = told.get(key) or status.done.get(operation.done_id(key)) or status.done.get(operation.identity)
     if before is None and not had:
         return True
     whole = (f"Operation/{operation.name}", Stage.OPERATIONS.value)
     return key in status.retries or (before in _UNDONE and any(subject in status.retries for subject in whole))
+
+
+def _outcomes(status: ClusterStatus) -> dict[str, str]:
+    return {op.key: op.outcome for op in status.ops.values() if _had_its_turn(op) and not op.phase.open}
 
 
 def _had_its_turn(op: OpRecord) -> bool:
@@ -75,7 +80,7 @@ def again(op: OpRecord, retries: Mapping[str, int]) -> bool:
     """Whether a person gave it another turn. A retry of one op or node repeats it whatever came of it; one of a whole
     Operation or of the stage means what did not happen."""
     named = any(retries.get(subject, 0) > op.seq for subject in (op.op, op.key))
-    return named or (op.phase.value in _UNDONE and retried(op, retries, Stage.OPERATIONS.value))
+    return named or (op.outcome in _UNDONE and retried(op, retries, Stage.OPERATIONS.value))
 
 
 def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
@@ -86,7 +91,7 @@ def retried(op: OpRecord, retries: Mapping[str, int], *subjects: str) -> bool:
 def done(operations: Iterable[Operation], status: ClusterStatus) -> dict[str, str]:
     """What a new rollout must remember of the operations whose documents still stand: done id → phase."""
     ended = {
-        op.key: op.phase.value
+        op.key: op.outcome
         for op in status.ops.values()
         if _had_its_turn(op) and not op.phase.open and not again(op, status.retries)
     }

@@ -180,3 +180,36 @@ def test_an_order_is_told_by_what_it_is_about(rig: Rig) -> None:
     rig.tick()
     (line,) = (line for line in rig.lines() if line["t"] == "order")
     assert line["say"] == "engineer@example.com orders: approve hyperpod.Cluster/prod"
+
+
+# What a person said --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "in a later rollout"])
+@pytest.mark.parametrize(
+    ("answer", "subject", "boots"),
+    [
+        ("not-happened", "Operation/reboot", 2),
+        ("not-happened", "operations", 2),
+        ("happened", "Operation/reboot", 1),
+        ("happened", f"Operation/reboot#{NODES[0]}", 2),
+    ],
+)
+def test_a_retry_of_a_whole_operation_means_what_did_not_happen(
+    rig: Rig, answer: str, subject: str, boots: int, later: bool
+) -> None:
+    """The op's own key repeats it whatever came of it."""
+    rig.cloud.boots[NODES[0]] = 1
+    ready(rig)
+    rig.commit({"reboot": reboot_yaml("reboot", NODES[0])})
+    rig.cloud.faults.append(("hyperpod.Reboot:run", "lost"))
+    (op,) = rig.settle(seconds=150).open_ops()
+    rig.order("resolve", op.op, **{"as": answer})
+    rig.settle()
+    if later:
+        rig.commit({"system": group_yaml("system", 3)})
+        rig.settle()
+        rig.restart()
+    rig.order("retry", subject)
+    rig.settle()
+    assert rig.cloud.boots[NODES[0]] == boots
