@@ -44,8 +44,9 @@ def want(place: Place, *resources: Resource) -> Observed | None:
 
 
 def step(place: Place) -> OpRecord:
-    """Send the one call that the plan asks for, and look."""
-    (call,) = HANDLERS[1].calls(place.world(), [a for a in place.plan().actions if a.key == KEY])
+    """Send the call for what comes first in the plan, and look."""
+    first = next(a for a in place.plan().actions if a.key == KEY)
+    (call,) = HANDLERS[1].calls(place.world(), [first])
     op = place.send(HANDLERS[1], call)
     place.look(*HANDLERS)
     return op
@@ -115,7 +116,7 @@ def test_a_release_of_somebody_else_is_adopted_and_given_back(eks: Place, chart:
     assert eks.observed[KEY].mark is Mark.FOREIGN
     assert [r.reason for r in eks.plan().refusals] == ["NotOurs"]
     want(eks, release(chart, adopt="hyperpod-dependencies"))
-    assert verbs(eks) == [Verb.ADOPT]
+    assert verbs(eks) == [Verb.ADOPT, Verb.UPDATE], "what the document wants of it is told, and comes after the mark"
     step(eks)
     assert (eks.observed[KEY].mark, verbs(eks)) == (Mark.ADOPTED, [Verb.UPDATE])
     step(eks)
