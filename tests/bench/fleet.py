@@ -1,4 +1,4 @@
-"""A whole engine over a real repository with many clusters, and a cloud that is invented (tests/engine/fakes.py).
+"""A whole engine over a real repository with many clusters, and an invented cloud (tests/engine/invented_cloud.py).
 
 The clusters are suspended: each is read, looked at, planned, gated and journalled, and nothing is sent.
 """
@@ -22,7 +22,7 @@ from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import SteppedClock
 from tests.bench.config_documents import make_repository
 from tests.config_repo.gitbox import ALICE
-from tests.engine.fakes import Cloud, families
+from tests.engine.invented_cloud import Cloud, families
 
 
 @dataclass(kw_only=True)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from schemas.journal import Condition
-from tests.engine.fakes import LAYERS, REBOOT, Died, Rig, cluster_yaml, group_yaml, reboot_yaml
+from tests.engine.fakes import Rig, cluster_yaml, group_yaml, reboot_yaml
+from tests.engine.invented_cloud import LAYERS, REBOOT, Died
 
 NODES = ["i-0123456789abcdef0", "i-0123456789abcdef1"]
 STORAGE = """apiVersion: instantstart/v1

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from schemas.journal import Condition
-from tests.engine.fakes import POLICY, Died, Rig, cluster_yaml, group_yaml, reboot_yaml
+from tests.engine.fakes import POLICY, Rig, cluster_yaml, group_yaml, reboot_yaml
+from tests.engine.invented_cloud import Died
 
 NODE = "i-0123456789abcdef0"
 EVERYWHERE = {"ec2.Vpc", "iam.Role", "eks.Cluster", "s3.Bucket", "hyperpod.Cluster", "helm.Release"}

@@ -16,7 +16,8 @@ from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.resources.handler import Handler, World
 from reconciler.resources.hyperpod.handler import HyperPod
 from schemas.journal import Condition
-from tests.engine.fakes import GROUP, Family, Rig, cluster_yaml, families, group_yaml
+from tests.engine.fakes import Rig, cluster_yaml, group_yaml
+from tests.engine.invented_cloud import GROUP, Family, families
 from tests.laws.small_sagemaker import SmallSageMaker
 
 

@@ -19,7 +19,8 @@ from reconciler.config_repo.repo import ConfigRepo
 from reconciler.journal.fold import revisions
 from reconciler.live.clock import SteppedClock
 from schemas.journal import Condition
-from tests.engine.fakes import AUTHOR, Cloud, FlakyRepo, Rig, cluster_yaml, group_yaml
+from tests.engine.fakes import AUTHOR, FlakyRepo, Rig, cluster_yaml, group_yaml
+from tests.engine.invented_cloud import Cloud
 
 DOCS: dict[str, str | None] = {"cluster": cluster_yaml(), "system": group_yaml("system")}
 JOURNAL = "refs/notes/instantstart/status/prod"

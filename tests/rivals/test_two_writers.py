@@ -18,7 +18,8 @@ from reconciler.config_repo.repo import ConfigRepo
 from reconciler.config_repo.setup import init_repository
 from reconciler.live.clock import SteppedClock
 from schemas.journal import Condition
-from tests.engine.fakes import AUTHOR, POLICY, REBOOT, Died, group_yaml, reboot_yaml
+from tests.engine.fakes import AUTHOR, POLICY, group_yaml, reboot_yaml
+from tests.engine.invented_cloud import REBOOT, Died
 from tests.rivals.rivalry import (
     DOCS,
     STEPS,
