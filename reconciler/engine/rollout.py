@@ -23,7 +23,10 @@ def open_rollout(scope: Scope, library: Library, writer: str) -> None:
     carried = status.open_ops()
     base = base_of(scope, library)
     if scope.desired is not None:
-        done = once.done(scope.desired.operations, status)
+        # Removed and put back before anything was Ready is no new Operation.
+        before = {} if status.last_ready == status.rev else scope.earlier
+        operations = {**before, **{one.identity: one for one in scope.desired.operations}}
+        done = once.done(operations.values(), status)
     else:  # no document can be read: what had its turn must not be forgotten
         done = {**status.done, **once.done(scope.earlier.values(), status)}
     approved, holds = _words(scope)

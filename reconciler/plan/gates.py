@@ -17,7 +17,8 @@ from schemas.plan import Action, Cost, Plan, Verb
 from schemas.resource import Mark, Observed
 
 REMOVALS = (Verb.DELETE, Verb.REPLACE)
-_DONE = (Phase.SUBMITTED, Phase.SUCCEEDED, Phase.UNKNOWN, Phase.RESOLVED)
+# An intent without a reply may have had its effect; while it is planned as well, the plan counts it.
+_TAKEN = (Phase.INTENT, Phase.SUBMITTED, Phase.SUCCEEDED, Phase.UNKNOWN, Phase.RESOLVED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +207,7 @@ def _blast_radius(action: Action, given: GateInput) -> Held | None:
 def spent(status: ClusterStatus, plan: Plan) -> Spent:
     """What ops did since this rollout began, or was Ready last, and the plan names no more."""
     planned = [action.digest for action in plan.actions]
-    ops = [op for op in status.ops.values() if op.seq > status.since and op.phase in _DONE]
+    ops = [op for op in status.ops.values() if op.seq > status.since and op.phase in _TAKEN]
     ops = [op for op in ops if op.asked == status.rev and not any(op.serves(digest) for digest in planned)]
     deletes: Counter[str] = Counter()
     for op in ops:

@@ -100,6 +100,23 @@ def test_a_plan_that_shrinks_while_it_is_applied_is_still_too_wide(tmp_path: Pat
         rig.close()
 
 
+@pytest.mark.parametrize("kind", ["lost", "lost_effect"])
+def test_a_lost_reply_makes_the_revision_no_smaller(tmp_path: Path, kind: str) -> None:
+    """Four reboots under a limit of three, one approved: whether it happened is not known, and it counts."""
+    rig = Rig(path=tmp_path / "repository", state=tmp_path / "state", policy=NARROW)
+    try:
+        rig.cloud.boots |= dict.fromkeys(NODES[:4], 1)
+        ready(rig)
+        rig.commit({"reboot": reboot_yaml("reboot", *NODES[:4])})
+        rig.settle()
+        rig.order("approve", f"Operation/reboot#{NODES[0]}")
+        rig.cloud.faults.append(("hyperpod.Reboot:run", kind))
+        rig.settle()
+        assert [rig.cloud.boots[node] for node in NODES[1:4]] == [1, 1, 1]
+    finally:
+        rig.close()
+
+
 def test_what_was_taken_before_a_revision_was_ready_does_not_count_for_ever(tmp_path: Path) -> None:
     """Three nodes, Ready; later three more by another commit, and by drift: each is within the limit."""
     rig = Rig(path=tmp_path / "repository", state=tmp_path / "state", policy=NARROW)
@@ -213,3 +230,23 @@ def test_a_retry_of_a_whole_operation_means_what_did_not_happen(
     rig.order("retry", subject)
     rig.settle()
     assert rig.cloud.boots[NODES[0]] == boots
+
+
+# Once for ever -------------------------------------------------------------------------------------------------------
+
+
+def test_an_operation_that_is_taken_out_and_put_back_before_anything_was_ready_is_no_new_one(rig: Rig) -> None:
+    """A revert and its revert, while something else stalls."""
+    rig.cloud.boots[NODES[0]] = 1
+    ready(rig)
+    rig.cloud.faults.append(("hyperpod.InstanceGroup:create", "failed"))
+    reboot = {"reboot": reboot_yaml("reboot", NODES[0])}
+    rig.commit({**reboot, "extra": group_yaml("extra")})
+    assert rig.settle().condition is Condition.STALLED
+    assert rig.cloud.boots[NODES[0]] == 2
+    rig.cloud.faults.append(("hyperpod.InstanceGroup:create", "failed"))
+    rig.commit({"reboot": None})
+    assert rig.settle().condition is Condition.STALLED
+    rig.commit(reboot)
+    assert rig.settle().condition is Condition.READY
+    assert rig.cloud.boots[NODES[0]] == 2
