@@ -90,7 +90,8 @@ def has_ours(scope: Scope) -> bool:
 
 def may_be_there(scope: Scope) -> bool:
     """Not all could be seen, and somebody knows where to look."""
-    return scope.world is not None and any(s.presence is Presence.UNKNOWN for s in scope.observed.values())
+    unseen = scope.blind is not None or any(s.presence is Presence.UNKNOWN for s in scope.observed.values())
+    return scope.world is not None and unseen
 
 
 def _is_ours(seen: Observed) -> bool:

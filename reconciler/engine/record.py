@@ -94,6 +94,8 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope], *, replies: bool) -> dict
             scope.memory.tip = scope.memory.confirmed = result.tip
             if doubt.is_held(scope.status):
                 scope.memory.lost = None
+            elif scope.memory.lost is None:
+                scope.memory.lost_tip = None  # a person has released it: from here on it goes back like any other
         else:
             rejected[scope.cluster] = result.rejected_by
             if replies:

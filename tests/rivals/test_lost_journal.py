@@ -193,6 +193,19 @@ def test_history_that_left_nothing_is_looked_at_once_and_not_written_about(tmp_p
     rig.close()
 
 
+def test_history_is_looked_at_again_where_not_all_could_be_seen(tmp_path: Path) -> None:
+    """Nothing was wanted of the kind that cannot be looked at, and yet something may be left of it."""
+    rig = Rival(path=tmp_path / "repository", state=tmp_path / "state")
+    rig.commit(DOCS)
+    push(rig.path, dict.fromkeys(DOCS))
+    rig.cloud.blind = {"hyperpod.Reboot"}
+    rig.tick(60)
+    looks = len(rig.cloud.looks)
+    rig.tick(3600)
+    assert len(rig.cloud.looks) > looks
+    rig.close()
+
+
 def test_a_second_loss_is_a_second_doubt(rig: Rival) -> None:
     """The word that was given for the first one does not count for it."""
     delete(rig)
@@ -206,6 +219,23 @@ def test_a_second_loss_is_a_second_doubt(rig: Rival) -> None:
     push(rig.path, {"extra": None})
     in_doubt(rig)
     assert EXTRA in [thing.key for thing in rig.cloud.things]
+
+
+def test_a_journal_that_is_put_back_after_the_word_loses_what_came_since(rig: Rival) -> None:
+    """Somebody released it, an operation ran, and then somebody else finds the commit that was lost."""
+    newest = git(rig.path, "rev-parse", JOURNAL)
+    set_back(rig)
+    in_doubt(rig)
+    rig.order("release", "journal")
+    assert rig.settle().condition is Condition.READY
+    push(rig.path, {"again": reboot_yaml("b", NODE)})
+    assert rig.settle().condition is Condition.READY
+    assert rig.cloud.boots[NODE] == 3
+    git(rig.path, "update-ref", JOURNAL, newest)
+    in_doubt(rig)
+    rig.order("release", "journal")
+    rig.settle()
+    assert rig.cloud.boots[NODE] == 3
 
 
 def test_operations_that_come_after_the_loss_are_new(rig: Rival) -> None:
