@@ -1,7 +1,7 @@
 """Journal lines and the status folded from them.
 
-One JSON object a line, compact, ASCII, keys in a fixed order (the order of the fields here). The meaning of every
-field is in ARCHITECTURE.md, "The journal".
+One JSON object a line, compact, ASCII, keys in a fixed order (the order of the fields here). When which line is written
+is in ARCHITECTURE.md, "The journal".
 """
 
 from __future__ import annotations
@@ -289,6 +289,3 @@ class ClusterStatus(BaseModel):
 
     def open_ops(self) -> tuple[OpRecord, ...]:
         return tuple(op for op in self.ops.values() if op.phase.open)
-
-    def busy_lanes(self) -> frozenset[str]:
-        return frozenset(op.lane for op in self.open_ops())

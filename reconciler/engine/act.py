@@ -1,4 +1,4 @@
-"""Steps 7 and 8: draft what may go now, and, once the intents are on the remote, send it.
+"""Steps 7 and 9: draft what may go now, and, once the intents are on the remote, send it.
 
 A mutation leaves only when its intent was accepted. Everything in a lane goes one after another and stops at the
 first thing that is not over with its reply.

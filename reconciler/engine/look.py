@@ -146,7 +146,3 @@ def _fill_gaps(scope: Scope, handler: Handler, wanted: list[Resource]) -> None:
         if resource.key not in scope.observed:
             text = f"{'/'.join(handler.types)} did not answer for it"
             scope.observed[resource.key] = unknown(resource, "NotLooked", text)
-
-
-def is_transient(error: InstantStartError) -> bool:
-    return isinstance(error, RetryLater)

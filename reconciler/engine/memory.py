@@ -18,12 +18,13 @@ UNREAD = "unread"  # no notes commit has this name
 class Memory:
     """`tip`: the notes commit that `fold` has read. `absent_looks`: looks in which an op left no trace. `backoff`:
     refusals in a row per op, `not_before` until when it rests. `certain`: ops whose newest sending certainly did
-    nothing; `outcomes`: what replies said that is not in the journal yet; `problems`: ticks in a row in which nothing
-    could be done; `last_sent`: when any other was sent last, as far as this process knows, which began at `born`.
-    `missing_since`: since when something that the journal says we made is not to be seen. `looked`: when the newest
-    complete look ended (simulated epoch seconds), `seen` what it saw. `confirmed`: the newest journal that was read
-    whole or written; `lost`: why it no longer is all there, until the journal itself says so; `lost_tip`: the commit
-    that holds what was lost. `nothing_left`: the revision without the folder at which nothing of ours was found."""
+    nothing; `outcomes`: what replies said that is not in the journal yet; `problems`: ticks in a row in which
+    nothing could be done; `last_sent`: when any other was sent last, as far as this process knows, which began at
+    `born`. `missing_since`: since when something that the journal says we made is not to be seen. `looked`: when
+    the newest complete look ended (simulated epoch seconds), `seen` what it saw. `confirmed`: the newest journal
+    that was read whole or written; `lost`: why it no longer is all there, until the journal itself says so;
+    `lost_tip`: the commit that holds what was lost, until somebody puts it back or orders to go on without it.
+    `nothing_left`: the revision without the folder at which nothing of ours was found."""
 
     cluster: str
     tip: str | None = None

@@ -1,4 +1,4 @@
-"""Orders: a person's word, folded into the journal. The engine is the only one that folds them."""
+"""Step 5c, orders: a person's word, folded into the journal. The engine is the only one that folds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Step 9 and 10: stage lines, and publishing the lines of all clusters of a tick in one go."""
+"""Step 8: stage lines, and publishing the lines of all clusters of a tick in one go; after step 9 once more, what
+replies said. What of that the journal cannot take waits in memory for the next tick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a rollout: the old note is closed with its open ops, the new one begins with them."""
+"""Step 5b, opening a rollout: the old note is closed with its open ops, the new one begins with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 9: the state of each stage, from the plan, the look and the ops. Pure; worst wins.
+"""Step 8: the state of each stage, from the plan, the look and the ops. Pure; worst wins.
 
 A stage is Ready when all that it wants was seen healthy and nothing about it is planned, held, refused or open.
 """

@@ -1,6 +1,7 @@
-"""The tick: open, load, look, plan, orders, gate, resolve, draft, publish, send, record, publish. One file per step.
+"""The tick: open, catch up, load, look, plan, gate, rollout, orders, gate, resolve, draft, publish, send, record,
+publish. One file per step.
 
-Nothing blocks and nothing is kept that the journal does not have. A tick in which nothing moved writes nothing.
+Nothing blocks, and nothing counts that the journal does not have. A tick in which nothing moved writes nothing.
 """
 
 from __future__ import annotations

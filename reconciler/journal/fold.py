@@ -1,6 +1,7 @@
 """fold(lines) -> status. Pure, and the only reader of the journal's meaning.
 
-A rollout line *replaces* stages, open ops, done, holds and kinds, so fold(all) = fold(from the newest rollout).
+A rollout line *replaces* all that was known before it, but for the ids of the orders that were folded, so of what is
+older than the newest rollout only those count.
 """
 
 from __future__ import annotations

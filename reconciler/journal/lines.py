@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from schemas.journal import LINE, MAX_LINE, MAX_ROLLOUT, VERSION, Line, OpRecord
+from schemas.journal import LINE, MAX_LINE, MAX_ROLLOUT, VERSION, Line
 from schemas.secrets import mask_secrets
 
 _HEAD = ("at", "say", "v", "seq", "roll", "t")
@@ -100,12 +100,6 @@ def numbered(text: str) -> tuple[int, str]:
         return int(raw["seq"]), str(raw["t"])
     except (ValueError, TypeError) as error:
         raise BrokenLine(f"not a journal line: {shorten(text, 80)}") from error
-
-
-def record_of(intent: dict[str, Any]) -> OpRecord:
-    """The op record that an intent line begins."""
-    known = {key: value for key, value in intent.items() if key not in ("say", "v", "seq", "roll", "t")}
-    return OpRecord.model_validate(known)
 
 
 def abbreviated(digests: Sequence[str]) -> list[str]:

@@ -57,7 +57,7 @@ def test_the_example_of_the_design_main_moves_while_eks_is_made() -> None:
     p.write(REV_A, "op", "accepted", op="01JA", phase="submitted", ref={"arn": "arn:x"}, how="reply")
     stage(p, REV_A, "control-plane", "Progressing", "CreateCluster")
     before = fold_lines("prod", texts(p))
-    assert before.busy_lanes() == {"eks/prod"}
+    assert {op.lane for op in before.open_ops()} == {"eks/prod"}
     p.write(REV_A, "end", "superseded", by=REV_B, carried=["01JA"])
     assert fold_lines("prod", texts(p)).condition is Condition.SUPERSEDED
     rollout(p, REV_B, open=[op.model_dump_compact() for op in before.open_ops()], **{"from": REV_A})
