@@ -323,14 +323,20 @@ class Engine:
         new = frozenset(name for name, memory in self.memories.items() if memory.fold.ready is None)
         looks = {name: seen.get(name, memory.seen) for name, memory in self.memories.items()}
         return {
-            revision: fleet_of(found, looks, new, {name: self._spent(plan) for name, plan in found.items()})
+            revision: fleet_of(found, looks, new, {name: self._spent(plan, found) for name, plan in found.items()})
             for revision, found in plans.items()
         }
 
-    def _spent(self, plan: Plan) -> Spent:
-        """Where another revision is still the journal's, this one has done nothing yet."""
-        status = self.memories[plan.cluster].status()
-        return spent(status, plan) if status.rev == plan.revision else Spent()
+    def _spent(self, plan: Plan, fleet: Iterable[str]) -> Spent:
+        """Where another revision is still the journal's, this one has done nothing yet. What it did to one cluster
+        counts until all of the fleet were Ready: the others would slip under a limit, one after the other. To be born
+        changes nothing."""
+        fold = self.memories[plan.cluster].fold
+        if fold.rollout is None or fold.rollout.rev != plan.revision:
+            return Spent()
+        through = all(self.memories[name].fold.ready == plan.revision for name in fleet)
+        born = fold.rollout.ready is None
+        return spent(fold.status(), plan, None if through or born else fold.rollout.seq)
 
     def _decide(self, scope: Scope, fleet: Fleet) -> None:
         """Gate, and open the rollout with what the gate said."""

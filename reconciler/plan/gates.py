@@ -45,11 +45,12 @@ class Fleet:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What a revision has taken away already: a plan that shrinks while it is applied is still the plan it was.
-    `deletes` by resource type."""
+    """What a revision has done already: a plan that shrinks while it is applied is still the plan it was.
+    `deletes` by resource type; `changed`: it did anything but make new things."""
 
     deletes: Mapping[str, int] = field(default_factory=dict[str, int])
     nodes: int = 0
+    changed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,16 +205,19 @@ def _blast_radius(action: Action, given: GateInput) -> Held | None:
     return Held(reason="BlastRadius", message=text, way="approve, or split the change")
 
 
-def spent(status: ClusterStatus, plan: Plan) -> Spent:
-    """What ops did since this rollout began, or was Ready last, and the plan names no more."""
+def spent(status: ClusterStatus, plan: Plan, since: int | None = None) -> Spent:
+    """What ops did since a line of the journal, and the plan names no more. None: since this rollout began, or was
+    Ready last."""
+    after = status.since if since is None else since
     planned = [action.digest for action in plan.actions]
-    ops = [op for op in status.ops.values() if op.seq > status.since and op.phase in _TAKEN]
+    ops = [op for op in status.ops.values() if op.seq > after and op.phase in _TAKEN]
     ops = [op for op in ops if op.asked == status.rev and not any(op.serves(digest) for digest in planned)]
     deletes: Counter[str] = Counter()
     for op in ops:
         if op.verb in REMOVALS:
             deletes[op.key.split("/", 1)[0]] += max(len(op.actions), 1)
-    return Spent(deletes=deletes, nodes=sum(op.nodes for op in ops))
+    changed = any(op.verb != Verb.CREATE for op in ops)
+    return Spent(deletes=deletes, nodes=sum(op.nodes for op in ops), changed=changed)
 
 
 def fleet_of(
@@ -224,17 +228,19 @@ def fleet_of(
 ) -> Fleet:
     """Summed over the clusters whose revision is the same commit. `new` clusters were never Ready: building them
     changes nothing that anybody relies on. `gone`: what they have spent already."""
-    before = [found for cluster, found in (gone or {}).items() if cluster in plans]
+    before = {cluster: found for cluster, found in (gone or {}).items() if cluster in plans}
+    changing = {cluster for cluster, plan in plans.items() if plan.actions}
+    changing |= {cluster for cluster, found in before.items() if found.changed}
     return Fleet(
-        clusters=sum(1 for cluster, plan in plans.items() if plan.actions and cluster not in new),
+        clusters=len(changing - new),
         deletes=sum(1 for plan in plans.values() for a in plan.actions if a.verb in REMOVALS)
-        + sum(sum(found.deletes.values()) for found in before),
+        + sum(sum(found.deletes.values()) for found in before.values()),
         nodes=sum(
             nodes_taken(action, observed.get(cluster, {}).get(action.key))
             for cluster, plan in plans.items()
             for action in plan.actions
         )
-        + sum(found.nodes for found in before),
+        + sum(found.nodes for found in before.values()),
     )
 
 

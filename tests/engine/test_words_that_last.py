@@ -117,6 +117,59 @@ def test_a_lost_reply_makes_the_revision_no_smaller(tmp_path: Path, kind: str) -
         rig.close()
 
 
+def test_a_cluster_that_is_through_counts_until_all_are(tmp_path: Path) -> None:
+    """One commit reboots two nodes in each of two clusters, under a limit of three. One cluster is approved and gets
+    Ready; the other does not slip under the limit."""
+    rig = Rig(path=tmp_path / "repository", state=tmp_path / "state", policy=NARROW)
+    try:
+        rig.cloud.boots |= dict.fromkeys(NODES[:4], 1)
+        rig.commit_paths(
+            {
+                f"clusters/{name}/{file}.yaml": text
+                for name in ("prod", "test")
+                for file, text in (("cluster", cluster_yaml(name)), ("system", group_yaml("system")))
+            }
+        )
+        rig.settle()
+        whose = {"prod": NODES[:2], "test": NODES[2:4]}
+        rig.commit_paths({f"clusters/{c}/reboot.yaml": reboot_yaml("reboot", *nodes) for c, nodes in whose.items()})
+        rig.settle()
+        for node in whose["prod"]:
+            rig.order("approve", f"Operation/reboot#{node}")
+        rig.settle()
+        assert rig.status("prod").condition is Condition.READY
+        assert rig.status("test").reason == "BlastRadius"
+        rig.restart()
+        rig.settle()
+        assert [rig.cloud.boots[node] for node in NODES[:4]] == [2, 2, 1, 1]
+        for node in whose["test"]:
+            rig.order("approve", f"Operation/reboot#{node}", "test")
+        rig.settle()
+        assert rig.status("test").condition is Condition.READY
+    finally:
+        rig.close()
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_clusters_that_were_changed_count_as_changed(tmp_path: Path, limit: int) -> None:
+    """One commit changes two clusters, and one was approved and is done."""
+    policy = POLICY + f"  blastRadius:\n    maxClusters: {limit}\n"
+    rig = Rig(path=tmp_path / "repository", state=tmp_path / "state", policy=policy)
+    try:
+        files = {f"clusters/{name}/cluster.yaml": cluster_yaml(name) for name in ("prod", "test")}
+        groups = [f"clusters/{name}/system.yaml" for name in ("prod", "test")]
+        rig.commit_paths({**files, **dict.fromkeys(groups, group_yaml("system", 2))})
+        assert {rig.settle().condition, rig.status("test").condition} == {Condition.READY}
+        rig.commit_paths(dict.fromkeys(groups, group_yaml("system", 3)))
+        rig.settle()
+        rig.order("approve", "hyperpod.InstanceGroup/prod/system")
+        rig.settle()
+        assert rig.status("prod").condition is Condition.READY
+        assert rig.status("test").condition is (Condition.STALLED if limit == 1 else Condition.READY)
+    finally:
+        rig.close()
+
+
 def test_what_was_taken_before_a_revision_was_ready_does_not_count_for_ever(tmp_path: Path) -> None:
     """Three nodes, Ready; later three more by another commit, and by drift: each is within the limit."""
     rig = Rig(path=tmp_path / "repository", state=tmp_path / "state", policy=NARROW)
