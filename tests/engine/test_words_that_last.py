@@ -220,7 +220,7 @@ def test_many_nodes_that_had_their_turn_are_one_word(rig: Rig) -> None:
 def test_a_remote_that_refuses_is_asked_less_and_less(rig: Rig) -> None:
     rig.commit(DOCS)
     rig.trouble += ["rejected"] * 8
-    pauses = []
+    pauses: list[float] = []
     for _ in range(8):
         result = rig.engine.tick()
         assert result.problems.keys() == {"prod"}
