@@ -24,7 +24,7 @@ class Memory:
     the newest complete look ended (simulated epoch seconds), `seen` what it saw. `confirmed`: the newest journal
     that was read whole or written; `lost`: why it no longer is all there, until the journal itself says so;
     `lost_tip`: the commit that holds what was lost, until somebody puts it back or orders to go on without it.
-    `nothing_left`: the revision without the folder at which nothing of ours was found."""
+    `unknown_told`: stages that are Unknown, with each reason that was told. `nothing_left`: the revision without the folder at which nothing of ours was found."""
 
     cluster: str
     tip: str | None = None
@@ -40,6 +40,7 @@ class Memory:
     born: float = 0.0
     failed_looks: int = 0
     unseen_since: float | None = None
+    unknown_told: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     looked: float | None = None
     seen: dict[str, Observed] = field(default_factory=dict[str, Observed])
     plan: Plan | None = None

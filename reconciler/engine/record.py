@@ -11,7 +11,7 @@ from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import doubt, stages
 from reconciler.engine.scope import Scope
 from schemas.errors import InstantStartError, RetryLater
-from schemas.journal import Phase, StageState
+from schemas.journal import Phase, StageState, StageStatus
 from schemas.resource import Presence
 
 UNKNOWN_LOOKS = 3
@@ -30,7 +30,7 @@ def record_stages(scope: Scope) -> None:
                 continue
             # A rollout tells of every stage from the beginning: what nobody has seen is not Ready.
             now = stages.State(state=StageState.WAITING, reason=now.reason or "NotSeen", msg=now.msg)
-        if not stages.differs(before, now):
+        if not stages.differs(before, now) or _was_told(scope, name, before, now):
             continue
         said = f"{name} {now.state.value}" + (f": {now.reason}" if now.reason else "")
         scope.write(
@@ -42,6 +42,15 @@ def record_stages(scope: Scope) -> None:
             msg=now.msg,
             progress=now.progress,
         )
+
+
+def _was_told(scope: Scope, name: str, before: StageStatus | None, now: stages.State) -> bool:
+    """While a stage stays Unknown each reason is told once: a cloud that fails in turns writes no line in every turn."""
+    if now.state is not StageState.UNKNOWN:
+        return False
+    again = before is not None and before.state is StageState.UNKNOWN and (name, now.reason) in scope.memory.unknown_told
+    scope.memory.unknown_told.add((name, now.reason))
+    return again
 
 
 def catch_up(scope: Scope) -> None:
@@ -62,6 +71,7 @@ def note_blindness(scope: Scope, now: float) -> None:
     memory = scope.memory
     if not blind:
         memory.failed_looks, memory.unseen_since = 0, None
+        memory.unknown_told.clear()
         memory.looked = now
         memory.seen = dict(scope.observed)
         return

@@ -74,6 +74,7 @@ class Cloud:
     boots: dict[str, int] = field(default_factory=dict[str, int])
     faults: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     blind: set[str] = field(default_factory=set[str])
+    why_blind: str = "Throttled"
     strange: set[str] = field(default_factory=set[str])  # clusters in which something stands that no rule knows
     looks: list[str] = field(default_factory=list[str])
     lag: float = 0.0
@@ -136,7 +137,7 @@ class Family(BaseHandler):
     def look(self, world: World, wanted: Sequence[Resource]) -> Iterable[Observed]:
         self.cloud.looks.append(self.types[0])
         if self.cloud.blind & set(self.types):
-            raise Refused("cannot look", reason="Throttled")
+            raise Refused("cannot look", reason=self.cloud.why_blind)
         keys = {r.key for r in wanted}
         mine = [t for t in self.cloud.things if t.type in self.types and t.key.split("/")[1] == world.cluster]
         left = [self._observed(t) for t in mine if t.key not in keys and t.seen_at <= self.cloud.now()]

@@ -178,6 +178,18 @@ def test_a_blink_releases_no_hold(ready: Rig) -> None:
     assert ready.status().condition is Condition.STALLED
 
 
+def test_a_cloud_that_fails_in_turns_is_told_once_of_each_kind(ready: Rig) -> None:
+    """What lasts is told, and no line is written in every turn."""
+    before = len(ready.lines())
+    for turn in range(20):
+        ready.cloud.blind, ready.cloud.why_blind = {"hyperpod.Cluster"}, ("Throttled", "ServerError")[turn % 2]
+        ready.tick(60)
+    said = [line["say"] for line in ready.lines()[before:]]
+    assert said == ["compute Unknown: Throttled", "compute Unknown: ServerError"]
+    ready.cloud.blind.clear()
+    assert ready.settle().condition is Condition.READY
+
+
 # Replies -------------------------------------------------------------------------------------------------------------
 
 
