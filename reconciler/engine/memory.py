@@ -24,7 +24,8 @@ class Memory:
     the newest complete look ended (simulated epoch seconds), `seen` what it saw. `confirmed`: the newest journal
     that was read whole or written; `lost`: why it no longer is all there, until the journal itself says so;
     `lost_tip`: the commit that holds what was lost, until somebody puts it back or orders to go on without it.
-    `unknown_told`: stages that are Unknown, with each reason that was told. `nothing_left`: the revision without the folder at which nothing of ours was found."""
+    `unknown_told`: stages that are Unknown, with each reason that was told. `nothing_left`:
+    the revision without the folder at which nothing of ours was found."""
 
     cluster: str
     tip: str | None = None

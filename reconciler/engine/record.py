@@ -45,11 +45,12 @@ def record_stages(scope: Scope) -> None:
 
 
 def _was_told(scope: Scope, name: str, before: StageStatus | None, now: stages.State) -> bool:
-    """While a stage stays Unknown each reason is told once: a cloud that fails in turns writes no line in every turn."""
+    """While a stage stays Unknown each reason is told once: a cloud that fails in turns writes no line each time."""
     if now.state is not StageState.UNKNOWN:
         return False
-    again = before is not None and before.state is StageState.UNKNOWN and (name, now.reason) in scope.memory.unknown_told
-    scope.memory.unknown_told.add((name, now.reason))
+    told = scope.memory.unknown_told
+    again = before is not None and before.state is StageState.UNKNOWN and (name, now.reason) in told
+    told.add((name, now.reason))
     return again
 
 

@@ -225,5 +225,13 @@ def _camel(op: OpRecord) -> str:
 
 
 def differs(known: StageStatus | None, now: State) -> bool:
-    """A line is written at a transition: state or reason. Progress alone is live and comes from looking."""
-    return known is None or (known.state, known.reason) != (now.state, now.reason)
+    """A line is written at a transition: state or reason, or what it is about that failed: two calls may fail for one
+    reason. Progress alone is live and comes from looking."""
+    if known is None or (known.state, known.reason) != (now.state, now.reason):
+        return True
+    return now.state is StageState.FAILED and _subject(known.msg) != _subject(now.msg)
+
+
+def _subject(msg: str) -> str:
+    """ "ec2:CreateVpc of ec2.Vpc/prod: why" is about "ec2:CreateVpc of ec2.Vpc/prod"."""
+    return msg.partition(": ")[0] if ": " in msg[:200] else ""
