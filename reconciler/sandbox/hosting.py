@@ -36,7 +36,7 @@ _READS = ("get", "list", "watch")
 _ANSWERS = {
     "throttle": (429, "TooManyRequests", "Too many requests, please try again later."),
     "error500": (500, "InternalError", "Internal error occurred: an injected failure"),
-    "access_denied": (403, "Forbidden", "the user is not allowed to do this"),
+    "access_denied": (403, "Forbidden", "this is forbidden: the user is not allowed to do it"),
     "expired_token": (401, "Unauthorized", "Unauthorized"),
     "skewed": (401, "Unauthorized", "Unauthorized"),
     "conflict": (409, "Conflict", "the object has been modified; please apply your changes to the latest version"),

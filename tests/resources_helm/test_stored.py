@@ -95,13 +95,33 @@ def test_states(status: str, stale: bool, expected: tuple[Health, bool, str]) ->
             "Conflict",
         ),
         ("Error: secrets is forbidden: User x cannot list", StopUntilChange, "AccessDenied"),
+        (
+            'level=DEBUG msg="starting delete resource" name=timeout kind=DaemonSet\n'
+            'level=DEBUG msg="uninstall: Failed to delete release" error=[Unauthorized]\n'
+            "Error: failed to delete release: d",
+            Refused,
+            "ExpiredToken",
+        ),
+        (
+            'level=DEBUG msg="uninstall: Failed to delete release" error="[Delete \\"https://x\\": EOF]"\n'
+            "Error: failed to delete release: d",
+            LostReply,
+            "HelmLost",
+        ),
+        (
+            'level=DEBUG msg="starting delete resource" name=eof kind=DaemonSet\n'
+            'level=DEBUG msg="uninstall: Failed to delete release" error="[x is forbidden: no]"\n'
+            "Error: failed to delete release: d",
+            StopUntilChange,
+            "AccessDenied",
+        ),
         ("WARNING: x\nError: INSTALLATION FAILED: parse error at (a.yaml:3)", StopUntilChange, "HelmFailed"),
     ],
 )
 def test_what_helm_complains_about(stderr: str, kind: type[Exception], reason: str) -> None:
     error = verdict("upgrade", stderr)
     assert isinstance(error, kind) and error.reason == reason
-    assert "WARNING" not in error.message
+    assert "WARNING" not in error.message and "DEBUG" not in error.message
 
 
 def test_a_token_is_not_shown() -> None:

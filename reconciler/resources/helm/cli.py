@@ -90,7 +90,9 @@ class HelmCli:
 
     def uninstall(self, access: Access, name: str, namespace: str) -> None:
         timeout = f"--timeout={HELM_SECONDS - 30}s"
-        self._run(access, ["uninstall", "--ignore-not-found", f"--namespace={namespace}", timeout, "--", name])
+        # Only with --debug helm says why it could not delete something.
+        fixed = ["uninstall", "--debug", "--ignore-not-found", f"--namespace={namespace}", timeout]
+        self._run(access, [*fixed, "--", name])
 
     def pull(self, missing: Missing, into: Path) -> None:
         where = ["--destination", str(into), "--version", missing.version]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reconciler.live.redaction import presentable
 from schemas.errors import InstantStartError, LostReply, Refused, RetryLater, StopUntilChange
 
@@ -26,12 +28,15 @@ _LOST = (
     "unable to return a response in time",
     "unable to handle the request",
 )
+_DEBUG = "level=DEBUG "
+_DEBUG_CAUSE = re.compile(rf'^{_DEBUG}.* error=("(?:[^"\\]|\\.)*"|\S+)')
 
 
 def verdict(command: str, stderr: str) -> InstantStartError:
     """What helm's complaint means for the engine. The cause stands at the end of it."""
-    said = presentable(f"helm {command}: {_cause(stderr)}")
-    low = stderr.lower()
+    heard = _heard(stderr)
+    said = presentable(f"helm {command}: {_cause(heard)}")
+    low = heard.lower()
     for words, reason in _LATER:
         if words in low:
             return Refused(said, reason=reason)
@@ -45,6 +50,14 @@ def verdict(command: str, stderr: str) -> InstantStartError:
 def passes(description: str) -> bool:
     """Whether a revision failed for something that passes by itself, as its own description tells."""
     return isinstance(verdict("upgrade", description), RetryLater)
+
+
+def _heard(stderr: str) -> str:
+    """What --debug tells goes, but for causes, which helm's last words may leave out: they are put after these."""
+    lines = stderr.splitlines()
+    causes = [found[1] for line in lines if (found := _DEBUG_CAUSE.search(line))]
+    words = [line for line in lines if not line.startswith(_DEBUG)]
+    return "\n".join([*words, *(cause.strip('"').replace('\\"', '"') for cause in causes)])
 
 
 def _cause(stderr: str) -> str:
