@@ -86,6 +86,13 @@ def test_a_role_that_is_too_new(code: str, message: str) -> None:
     assert translate(_answer(code, 400, message), "eks:CreateCluster").reason == "RoleNotUsable"
 
 
+def test_a_call_about_roles_is_not_about_a_role_that_is_too_new() -> None:
+    told = translate(
+        _answer("InvalidInput", 400, "CreateRole was not understood: a value is not valid"), "iam:CreateRole"
+    )
+    assert told.reason == "InvalidInput"
+
+
 @pytest.mark.parametrize(
     ("code", "message"),
     [

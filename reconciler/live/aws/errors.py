@@ -19,7 +19,7 @@ from reconciler.live.redaction import presentable
 
 _ROLE_NOT_USABLE = re.compile(
     r"error in role params|(?:could not|cannot|can't|unable to|not able to) (?:be )?assume|cannot be assumed"
-    r"|sts:AssumeRole|role .{0,200}(?:does not have|is not valid|invalid|not authorized)|invalid principal in policy",
+    r"|sts:AssumeRole|\brole .{0,200}(?:does not have|is not valid|invalid|not authorized)|invalid principal in policy",
     re.IGNORECASE | re.DOTALL,
 )
 _SIGNATURE_TIME = re.compile(
