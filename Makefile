@@ -43,8 +43,8 @@ crash: setup ## Kill the engine at every step of a cluster's life; a sample of i
 	TMPDIR=$(SCRATCH) $(BIN)/python tests/crash/campaign.py $(ARGS)
 
 faults: setup ## Every kind of call fails in every way, in the course of a cluster's life; a part of it is in the tests
-	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile --durations=10 \
-	  tests/faults/whole.py tests/faults/reads.py tests/faults/births.py $(ARGS)
+	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist load --durations=10 \
+	  tests/faults/births.py tests/faults/whole.py tests/faults/reads.py $(ARGS)
 
 kube-assets: ## Build a real Kubernetes API server, once per machine; needs go, and an hour of two busy cores at most
 	@$(PYTHON) tests/kube_servers/assets.py --seconds $(KUBE_SECONDS)

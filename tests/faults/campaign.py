@@ -15,6 +15,7 @@ from tests.faults.life import LIFE
 
 OUTCOMES = Path(__file__).parent / "outcomes"
 TICKS = 1000  # most of a step of a life
+SECONDS = 1200  # most of a whole life
 HELD = 0.05  # real seconds for which a connection is held before it is cut
 Entry = Mapping[str, Any]
 
@@ -66,6 +67,7 @@ class Life:
     problems: list[str] = field(default_factory=list[str])
     seen: int = 0
     entries: list[Entry] = field(default_factory=list[Entry])
+    ends: float = field(default_factory=lambda: time.monotonic() + SECONDS)
 
     def log(self) -> list[Entry]:
         """All requests to AWS in this account and to its clusters, so far."""
@@ -94,6 +96,7 @@ class Life:
     def step(self, until: Sequence[Condition], revision: str) -> ClusterStatus:
         """Tick until the cluster comes to rest in one of these conditions at this revision."""
         for _ in range(TICKS):
+            assert time.monotonic() < self.ends, self.story(f"not over in {SECONDS} s")
             result = self.site.tick()
             status = self.site.status
             if status.rev == revision and status.condition in until and not _moving(status):

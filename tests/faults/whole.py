@@ -134,9 +134,12 @@ def _went_on(life: Life, entry: Entry) -> str:
 
 
 def _stopped(life: Life, entry: Entry) -> str:
-    """What the journal said about the op at first."""
-    told = [line for line in life.site.lines if line["t"] == "op" and line["op"] == entry.get("op")]
+    """What the journal said about the op. A failure is that of the last fault which the op met."""
+    if not entry.get("op"):
+        return "as helm says"
+    told = [line for line in life.site.lines if line["t"] == "op" and line["op"] == entry["op"]]
     said = next((line for line in told if line["phase"] in ("refused", "failed")), None)
-    if said is None:
+    last = [other for other in life.entries if other["fault"] and other.get("op") == entry["op"]][-1]
+    if said is None or (said["phase"] == "failed" and last["seq"] != entry["seq"]):
         return "goes on"
     return f"{'stops' if said['phase'] == 'failed' else 'later'} {said['reason']}"
