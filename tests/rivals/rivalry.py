@@ -16,6 +16,7 @@ from typing import Any
 
 from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine.tick import Result
 from reconciler.journal.fold import revisions
 from reconciler.live.clock import SteppedClock
 from schemas.journal import Condition
@@ -99,6 +100,7 @@ class Rival(Rig):
     hooks: dict[str, Hook] = field(default_factory=dict[str, Hook])
     shared: Cloud | None = None
     handed: list[str] = field(default_factory=list[str])
+    ticking: bool = False
 
     def __post_init__(self) -> None:
         if self.shared is not None:
@@ -106,6 +108,13 @@ class Rival(Rig):
             return
         super().__post_init__()
         self.cloud = HookedCloud(clock=self.clock, published=self._published, hooks=self.hooks)
+
+    def tick(self, seconds: float = 0.0) -> Result:
+        self.ticking = True
+        try:
+            return super().tick(seconds)
+        finally:
+            self.ticking = False
 
     def was_published(self, op: str) -> bool:
         return self._published(op)

@@ -49,7 +49,6 @@ class Pair:
     one: Rival = field(init=False)
     two: Rival = field(init=False)
     watcher: ConfigRepo = field(init=False)
-    _inside: bool = False
 
     def __post_init__(self) -> None:
         self.bare = self.root / "config.git"
@@ -88,15 +87,12 @@ class Pair:
 
     def interrupt(self, seconds: float = 0.0) -> None:
         """A whole tick of two in the middle of one of one; not in the middle of its own."""
-        if self._inside:
+        if self.two.ticking:  # the cloud's hooks are met by both
             return
-        self._inside = True
         try:
             self.two.tick(seconds)
         except Died:
             self.two.restart()
-        finally:
-            self._inside = False
 
     @property
     def rivals(self) -> tuple[Rival, Rival]:
