@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -124,6 +125,7 @@ class Rig:
     beside_of: Rig | None = None
     _engine: Engine | None = None
     _pool: ThreadPoolExecutor | None = None
+    _opening: Any = field(default_factory=threading.RLock)  # another rig's threads may ask what this one has published
 
     def __post_init__(self) -> None:
         if self.beside_of is not None:
@@ -140,6 +142,10 @@ class Rig:
 
     @property
     def engine(self) -> Engine:
+        with self._opening:
+            return self._open()
+
+    def _open(self) -> Engine:
         if self._engine is None:
             repo = self.open_repo()
             repo.trouble = self.trouble

@@ -32,7 +32,9 @@ def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: 
     finally:
         rig.close()
     assert run.commits > ticks // 4
-    assert (after.files, after.threads, after.children) == (before.files, before.threads, before.children)
+    # What other tests of this process left may end meanwhile: fewer is no leak.
+    assert after.files <= before.files and after.threads <= before.threads, (before, after)
+    assert after.children <= before.children, (before, after)
     assert after.objects < before.objects * 1.2, (before, after)
     assert after.rss < before.rss + 12, (before, after)
 

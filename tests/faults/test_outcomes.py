@@ -108,6 +108,10 @@ def test_scripts_that_keep_failing_stop_with_their_cost_and_a_commit_ends_it(rea
     site = ready.site
     site.sandbox.post("/faults", {"match": {"service": "sagemaker", "operation": "UpdateCluster"}, "fault": "fails"})
     revision = site.commit("more", groups=SYSTEM + group_yaml("more", TYPE, 2))
+    for _ in range(100):  # the first failure fails the group, and HyperPod goes on trying
+        if ready.step([Condition.STALLED], revision).reason != "GroupFailed":
+            break
+        site.idle(1)
     stalled(ready, revision, "LifecycleScriptFailed", "Lifecycle scripts did not run successfully", "count: 0")
     assert site.groups()["more"]["TargetCount"] == 2
     none = site.commit("stop the tries", groups=SYSTEM + group_yaml("more", TYPE, 0))
