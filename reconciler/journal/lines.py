@@ -65,10 +65,11 @@ class Pen:
 def parse(text: str) -> Line | None:
     """One line. None: a line of a kind we do not know (a newer writer's). Raises BrokenLine."""
     try:
-        raw = json.loads(text)
+        found: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BrokenLine(f"not JSON: {_quoted(text)}") from error
-    if not isinstance(raw, dict) or "t" not in raw or type(raw.get("seq")) is not int or raw["seq"] < 1:
+    raw = cast("dict[str, Any]", found if isinstance(found, dict) else {})
+    if "t" not in raw or type(raw.get("seq")) is not int or raw["seq"] < 1:
         raise BrokenLine(f"not a journal line: {_quoted(text)}")
     try:
         return cast("Line", LINE.validate_python(raw))

@@ -123,7 +123,7 @@ class FleetView(_View):
 def fleet(repo: ConfigRepo, *, gone: bool = False) -> FleetView:
     """All clusters that have a folder or a journal; those that are gone only if asked for."""
     head = repo.head()
-    folders = repo.clusters(head) if head is not None else {}
+    folders: Mapping[str, str] = repo.clusters(head) if head is not None else {}
     views = [status(repo, name) for name in sorted({*folders, *repo.journal_clusters()})]
     kept = [view for view in views if gone or view.condition != Condition.GONE.value or view.cluster in folders]
     return FleetView(branch=repo.branch, head=head, clusters=tuple(kept))

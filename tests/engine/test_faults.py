@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.engine import stages
-from schemas.journal import Condition, StageState, StageStatus
+from schemas.journal import Condition
 from tests.engine.fakes import POLICY, Rig, cluster_yaml, group_yaml, reboot_yaml
 from tests.engine.invented_cloud import Died
 
@@ -178,18 +177,6 @@ def test_a_blink_releases_no_hold(ready: Rig) -> None:
     assert len(ready.lines()) == before
     assert ready.status().condition is Condition.STALLED
 
-
-def test_a_stage_that_fails_in_another_call_for_the_same_reason_says_so() -> None:
-    """Else a person who ordered a retry of the first reads its old cause."""
-    first, second = (f"ec2:{call} of ec2.Address/prod/nat: no" for call in ("AllocateAddress", "ReleaseAddress"))
-    known = StageStatus(state=StageState.FAILED, reason="AccessDenied", msg=first, at="", seq=1)
-    assert stages.differs(known, stages.State(state=StageState.FAILED, reason="AccessDenied", msg=second))
-    assert not stages.differs(
-        known, stages.State(state=StageState.FAILED, reason="AccessDenied", msg=f"{first}, again")
-    )
-
-
-def test_a_cloud_that_fails_in_turns_is_told_once_of_each_kind(ready: Rig) -> None:
     """What lasts is told, and no line is written in every turn."""
     before = len(ready.lines())
     for turn in range(20):

@@ -205,7 +205,8 @@ def test_a_clock_that_is_off_is_seen_in_the_date(sandbox: Sandbox) -> None:
     sandbox.post("/faults", {"match": {"service": "eks", "operation": "ListClusters"}, "fault": "skewed"})
     with pytest.raises(ClientError) as told:
         sandbox.client("eks").list_clusters()
-    said = parsedate_to_datetime(told.value.response["ResponseMetadata"]["HTTPHeaders"]["date"])
+    response: Any = told.value.response
+    said = parsedate_to_datetime(response["ResponseMetadata"]["HTTPHeaders"]["date"])
     assert code(told) == "InvalidSignatureException"
     assert abs((said - datetime.now(UTC)).total_seconds() - 1200) < 60
 
