@@ -177,6 +177,8 @@ def test_a_blink_releases_no_hold(ready: Rig) -> None:
     assert len(ready.lines()) == before
     assert ready.status().condition is Condition.STALLED
 
+
+def test_a_cloud_that_fails_in_turns_is_told_once_of_each_kind(ready: Rig) -> None:
     """What lasts is told, and no line is written in every turn."""
     before = len(ready.lines())
     for turn in range(20):

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import (
@@ -205,8 +205,7 @@ def test_a_clock_that_is_off_is_seen_in_the_date(sandbox: Sandbox) -> None:
     sandbox.post("/faults", {"match": {"service": "eks", "operation": "ListClusters"}, "fault": "skewed"})
     with pytest.raises(ClientError) as told:
         sandbox.client("eks").list_clusters()
-    response: Any = told.value.response
-    said = parsedate_to_datetime(response["ResponseMetadata"]["HTTPHeaders"]["date"])
+    said = parsedate_to_datetime(cast("Any", told.value).response["ResponseMetadata"]["HTTPHeaders"]["date"])
     assert code(told) == "InvalidSignatureException"
     assert abs((said - datetime.now(UTC)).total_seconds() - 1200) < 60
 
