@@ -29,6 +29,7 @@ from reconciler.live.clock import Clock
 from reconciler.resources.registry import handlers
 from reconciler.sandbox.chart import make_chart_repository
 from schemas.journal import ClusterStatus, Condition
+from tests.aws_environment import aws_environment
 
 RATE = 600.0
 BY_HAND = "by-hand"  # in the user agent of what a test does past the engine
@@ -298,18 +299,14 @@ def chart(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, str]:
     return make_chart_repository(tmp_path_factory.mktemp("chart") / "repository")
 
 
+def environment(sandbox: Sandbox, folder: Path, chart: str) -> dict[str, str]:
+    """As `aws_environment`; the chart comes from a repository on this disk."""
+    return {**aws_environment(sandbox, folder), "INSTANTSTART_CHART_MIRROR": f"{CHART}={chart}"}
+
+
 def make_site(sandbox: Sandbox, chart: tuple[str, str, str], where: Path, patch: pytest.MonkeyPatch) -> Site:
     place = sandbox.of_account(str(next(_ACCOUNTS)))
-    for name, value in {
-        "AWS_ENDPOINT_URL": place.endpoint,
-        "AWS_ACCESS_KEY_ID": place.access_key,
-        "AWS_SECRET_ACCESS_KEY": place.secret_key,
-        "AWS_REGION": place.region,
-        "AWS_CONFIG_FILE": str(where / "none"),
-        "AWS_SHARED_CREDENTIALS_FILE": str(where / "none"),
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "INSTANTSTART_CHART_MIRROR": f"{CHART}={chart[0]}",
-    }.items():
+    for name, value in environment(place, where, chart[0]).items():
         patch.setenv(name, value)
     path = where / "repository"
     init_repository(path, {"clusters/policy.yaml": POLICY.encode()}, branch="main", author=AUTHOR)

@@ -29,6 +29,7 @@ from schemas.errors import InvalidInput, Refused
 from schemas.journal import OpRecord, Phase
 from schemas.plan import Action, Plan, Verb
 from schemas.resource import Health, Observed, Ref, Resource, Source, Stage
+from tests.aws_environment import aws_environment
 from tests.kube_servers.hosting import RealHost
 from tests.kube_servers.processes import RealKubernetes
 
@@ -196,15 +197,7 @@ def clouds(real_kubernetes: RealKubernetes | None) -> Iterator[Sandbox]:
 def place(clouds: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """An account nobody else uses, reached as the product reaches AWS: by AWS_ENDPOINT_URL."""
     sandbox = clouds.of_account(str(next(_ACCOUNTS)))
-    for name, value in {
-        "AWS_ENDPOINT_URL": sandbox.endpoint,
-        "AWS_ACCESS_KEY_ID": sandbox.access_key,
-        "AWS_SECRET_ACCESS_KEY": sandbox.secret_key,
-        "AWS_REGION": sandbox.region,
-        "AWS_CONFIG_FILE": str(tmp_path / "none"),
-        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "none"),
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }.items():
+    for name, value in aws_environment(sandbox, tmp_path).items():
         monkeypatch.setenv(name, value)
     with AwsAccounts() as accounts:
         found = Place(

@@ -60,6 +60,8 @@ class ConfigRepo:
     read is what the last `fetch` brought.
     """
 
+    _refs_of: type[Refs] = Refs
+
     def __init__(
         self,
         git: Git,
@@ -76,7 +78,7 @@ class ConfigRepo:
         self._git = git
         self._clock = clock
         self._reader = Reader(git)
-        self._refs = Refs(git, url=url, credential=credential)
+        self._refs = self._refs_of(git, url=url, credential=credential)
         self._journals = Journals(self._reader, self._refs, writer=writer, session=session, clock=clock)
         self._orders = Orders(git, self._reader, self._refs, clock=clock, fetch=self.fetch)
         self._history = History(git, self._reader, lambda sha: self._folders(sha).folders)

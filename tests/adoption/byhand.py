@@ -13,6 +13,7 @@ from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import EksTokens
 from tests.engine_support import Sandbox
+from tests.monitoring_agent import MONITORING_AGENT
 
 VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 EDIT = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy"
@@ -121,7 +122,7 @@ class ByHand:
             old = {"addonVersion": OLD_COREDNS} if addon == "coredns" else {}
             eks.create_addon(clusterName=name, addonName=addon, tags=TAGS, **old)
         if chart:
-            self.kube(name).apply([_NAMESPACE, _AGENT], op="by-hand")
+            self.kube(name).apply([_NAMESPACE, MONITORING_AGENT], op="by-hand")
 
     def hyperpod(self, *, classic: bool = False, groups: tuple[dict[str, Any], ...] = ()) -> None:
         """A HyperPod cluster with groups of odd shapes."""
@@ -260,15 +261,3 @@ def _map(tags: Any) -> dict[str, str]:
 
 
 _NAMESPACE: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "aws-hyperpod"}}
-_AGENT: dict[str, Any] = {
-    "apiVersion": "apps/v1",
-    "kind": "DaemonSet",
-    "metadata": {"name": "health-monitoring-agent", "namespace": "aws-hyperpod"},
-    "spec": {
-        "selector": {"matchLabels": {"app": "hma"}},
-        "template": {
-            "metadata": {"labels": {"app": "hma"}},
-            "spec": {"containers": [{"name": "hma", "image": "hma:1"}]},
-        },
-    },
-}

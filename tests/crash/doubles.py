@@ -7,11 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from reconciler.config_repo.notes import Journals
 from reconciler.config_repo.objects import NewObject
-from reconciler.config_repo.orders import Orders
-from reconciler.config_repo.process import Git
-from reconciler.config_repo.records import Credential, NotesAppend, NotesResult, RefUpdate
+from reconciler.config_repo.records import NotesAppend, NotesResult, RefUpdate
 from reconciler.config_repo.refs import Refs
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.resources.handler import Call, Handler, Reply, Settlement, World
@@ -50,24 +47,12 @@ class CrashRefs(Refs):
 
 
 class CrashRepo(ConfigRepo):
-    def __init__(
-        self,
-        git: Git,
-        *,
-        url: str | None,
-        branch: str,
-        writer: str,
-        session: str,
-        clock: Callable[[], float],
-        credential: Callable[[], Credential | None] | None,
-    ) -> None:
-        super().__init__(
-            git, url=url, branch=branch, writer=writer, session=session, clock=clock, credential=credential
-        )
-        self._watched = CrashRefs(git, url=url, credential=credential)
-        self._refs = self._watched
-        self._journals = Journals(self._reader, self._refs, writer=writer, session=session, clock=clock)
-        self._orders = Orders(git, self._reader, self._refs, clock=clock, fetch=self.fetch)
+    _refs_of = CrashRefs
+
+    @property
+    def _watched(self) -> CrashRefs:
+        assert isinstance(self._refs, CrashRefs)
+        return self._refs
 
     def watched_by(self, points: Points) -> None:
         self._watched.points = points

@@ -27,7 +27,7 @@ from tests.crash import checks
 from tests.crash.life import Ended, House, live, warmed_accounts
 from tests.crash.points import Book, Points
 from tests.crash.world import Normal, difference, world
-from tests.engine_support import AUTHOR, CHART, GPU, POLICY, STORAGE, Sandbox, cluster_yaml, group_yaml
+from tests.engine_support import AUTHOR, GPU, POLICY, STORAGE, Sandbox, cluster_yaml, environment, group_yaml
 
 CLUSTER = "prod"
 MOST_LIVES = 1500  # of one scene
@@ -271,17 +271,3 @@ spec:
   reboot:
     nodes: [{node}]
 """
-
-
-def environment(sandbox: Sandbox, folder: Path, chart: str) -> dict[str, str]:
-    """What a process needs to find its account and nothing of this machine's own settings."""
-    return {
-        "AWS_ENDPOINT_URL": sandbox.endpoint,
-        "AWS_ACCESS_KEY_ID": sandbox.access_key,
-        "AWS_SECRET_ACCESS_KEY": sandbox.secret_key,
-        "AWS_REGION": sandbox.region,
-        "AWS_CONFIG_FILE": str(folder / "none"),
-        "AWS_SHARED_CREDENTIALS_FILE": str(folder / "none"),
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "INSTANTSTART_CHART_MIRROR": f"{CHART}={chart}",
-    }

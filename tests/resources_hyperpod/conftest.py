@@ -13,6 +13,7 @@ from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import EksTokens
 from reconciler.sandbox.embedded import Sandbox
 from schemas.resource import Resource, Stage
+from tests.monitoring_agent import MONITORING_AGENT
 from tests.resources_support import Place, clouds, place, resource, trust
 
 __all__ = ["clouds", "place"]
@@ -110,18 +111,5 @@ def ground(place: Place) -> Ground:
     )["cluster"]["arn"]
     sandbox.until(lambda: eks.describe_cluster(name="prod")["cluster"]["status"], lambda s: s == "ACTIVE")
     ground = Ground(place=place, eks=made, role=roles["nodes"], subnet=subnets[0], group=security, bucket=bucket)
-    ground.kubernetes().put(
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": {"name": "health-monitoring-agent", "namespace": "aws-hyperpod"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "hma"}},
-                "template": {
-                    "metadata": {"labels": {"app": "hma"}},
-                    "spec": {"containers": [{"name": "hma", "image": "hma:1"}]},
-                },
-            },
-        }
-    )
+    ground.kubernetes().put(MONITORING_AGENT)
     return ground

@@ -12,6 +12,7 @@ from reconciler.sandbox import embedded
 from reconciler.sandbox.aws.kubernetes_seam import StandInHost
 from reconciler.sandbox.aws.pace import Pace
 from reconciler.sandbox.embedded import Sandbox
+from tests.monitoring_agent import MONITORING_AGENT
 
 _NUMBERS = itertools.count()  # names of roles must not meet
 _ROLE_USABLE = 100.0  # simulated seconds: at this rate the real ten are over before the next call
@@ -81,12 +82,5 @@ def chart(sandbox: Sandbox, eks: str) -> str:
     """The same cluster with the chart's sign of life in it."""
     kubernetes = sandbox.cloud.world.eks[sandbox.account, sandbox.region]["prod"].kubernetes
     assert kubernetes is not None
-    kubernetes.put(
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": {"name": "health-monitoring-agent", "namespace": "aws-hyperpod"},
-            "spec": {},
-        }
-    )
+    kubernetes.put(MONITORING_AGENT)
     return eks
