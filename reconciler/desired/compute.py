@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from reconciler.desired import policies
-from reconciler.desired.dependencies import RELEASE, as_mapping
+from reconciler.desired.dependencies import RELEASE, as_mapping, says_release
 from reconciler.desired.names import Names
 from reconciler.desired.network import compute_subnet, eks_subnets, way_out
 from schemas.documents.cluster import Cluster
@@ -46,7 +46,7 @@ def compute(
             _execution_role(names, source),
         )
     ]
-    of_groups = [_group(names, doc, entry[doc.name], security_groups(cluster, names)) for doc in docs]
+    of_groups = [_group(names, doc, entry[doc.name], _security_groups(cluster, names)) for doc in docs]
     if adopted:
         said = "lifecycleScript" in written
         of_groups = [_as_written(names, group, doc, said) for group, doc in zip(of_groups, docs, strict=True)]
@@ -136,7 +136,7 @@ def _execution_role(names: Names, source: Source) -> Resource:
     )
 
 
-def security_groups(cluster: Cluster, names: Names) -> list[Ref]:
+def _security_groups(cluster: Cluster, names: Names) -> list[Ref]:
     """An EKS cluster that was there before us knows nothing of our group: its own lets the nodes reach it."""
     ours = names.ref("ec2.SecurityGroup", "nodes")
     return [ours] if cluster.spec.adopt.eks is None else [ours, names.ref("eks.Cluster", attr="securityGroup")]
@@ -151,7 +151,7 @@ def _hyperpod(cluster: Cluster, names: Names, docs: list[Document], written: Jso
         "eks": names.ref("eks.Cluster", attr="arn"),
         "provisioning": spec.hyperpod.provisioning,
         "subnets": eks_subnets(names),
-        "securityGroups": security_groups(cluster, names),
+        "securityGroups": _security_groups(cluster, names),
     }
     needs = [
         names.key("helm.Release", RELEASE),
@@ -182,8 +182,7 @@ def _adopted(cluster: Cluster, names: Names, name: str, written: JsonObject, sou
     wanted: JsonObject = {"eks": names.ref("eks.Cluster", attr="arn"), "tags": dict(spec.hyperpod.tags)}
     if "nodeRecovery" in as_mapping(written.get("hyperpod")):
         wanted["nodeRecovery"] = spec.hyperpod.node_recovery
-    dependencies = as_mapping(written.get("dependencies"))
-    release = [names.key("helm.Release", RELEASE)] if {"chart", "values"} & dependencies.keys() else []
+    release = [names.key("helm.Release", RELEASE)] if says_release(written) else []
     return Resource(
         key=names.key("hyperpod.Cluster"),
         type="hyperpod.Cluster",

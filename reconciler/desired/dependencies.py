@@ -30,8 +30,7 @@ def dependencies(
     marked if it is there, and made if something needs it."""
     installed = cluster.spec.dependencies.installed
     adopt = cluster.spec.adopt
-    said = as_mapping(written.get("dependencies"))
-    named = as_mapping(said.get("addons"))
+    named = as_mapping(as_mapping(written.get("dependencies")).get("addons"))
     roles = {
         addon: _role(names, what, account, managed, inline, source)
         for addon, what, account, managed, inline in (
@@ -75,12 +74,18 @@ def dependencies(
                 on_demand=adopt.hyperpod is not None and name not in named,
             )
         )
-    if adopt.hyperpod is not None and not {"chart", "values"} & said.keys():
+    said = says_release(written)
+    if adopt.hyperpod is not None and not said:
         return [*roles.values(), *addons]
     release = _release(cluster, names, source)
-    if adopt.eks is not None and not {"chart", "values"} & said.keys():
+    if adopt.eks is not None and not said:
         release = _only_marked(release)
     return [*roles.values(), *addons, release]
+
+
+def says_release(written: JsonObject) -> bool:
+    """Whether the author of the Cluster's spec wrote what the release is to be."""
+    return bool({"chart", "values"} & as_mapping(written.get("dependencies")).keys())
 
 
 def as_mapping(value: JsonValue) -> JsonObject:

@@ -57,11 +57,17 @@ def bar_of(tags: Mapping[str, str], cluster: str) -> Bar | None:
 def written_tags(tags: Mapping[str, str], world: World, key: str) -> dict[str, str]:
     """The live tags whose keys a document writes, or wrote before: all others (our marks, those of a cost tool)
     belong to somebody else and are neither compared nor taken away."""
+    known = written_entries(world, key, "tags")
+    return {name: value for name, value in tags.items() if name in known}
+
+
+def written_entries(world: World, key: str, name: str) -> set[str]:
+    """Entries of the map `name` that a document writes, or wrote before."""
     known: set[str] = set()
     for resource in (world.desired.get(key), world.previous.get(key)):
         if resource is not None:
-            known |= set(cast("Mapping[str, str]", resource.spec.get("tags") or {}))
-    return {name: value for name, value in tags.items() if name in known}
+            known |= set(cast("Mapping[str, Any]", resource.spec.get(name) or {}))
+    return known
 
 
 class BaseHandler:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reconciler.live.errors import NotFound
-from reconciler.resources.base import TAG_KEY, TAG_OP, bar_of, mark_of
+from reconciler.resources.base import TAG_KEY, TAG_OP, bar_of, mark_of, written_entries
 from reconciler.resources.control_plane.clusters import cluster_key
 from reconciler.resources.control_plane.marking import adopting, releasing
 from reconciler.resources.control_plane.normal_form import scope_form
@@ -123,7 +123,7 @@ def _look(world: World, cluster: str, principal: str, resource: Resource | None)
         return None
     policies = {str(each["policyArn"]): scope_form(as_map(each.get("accessScope"))) for each in associated}
     if mark is not Mark.OURS:  # what else an entry carried before us is not ours to take away
-        written = _written(world, key)
+        written = written_entries(world, key, "policies")
         policies = {arn: scope for arn, scope in policies.items() if arn in written}
     return Observed(
         key=key,
@@ -155,12 +155,6 @@ def _foreign(world: World, entry: JsonObject) -> Observed:
         identity=str(entry["accessEntryArn"]),
         message=f"an access entry of {principal} ({entry.get('type', 'STANDARD')}) that is not ours: left alone",
     )
-
-
-def _written(world: World, key: str) -> set[str]:
-    """Policies that git writes now or wrote before."""
-    known = (world.desired.get(key), world.previous.get(key))
-    return {arn for each in known if each is not None for arn in as_map(each.spec.get("policies"))}
 
 
 def _in_words_of(resource: Resource | None, policies: JsonObject) -> JsonObject:

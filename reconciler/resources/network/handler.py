@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from reconciler.live.errors import CallRefused, CallRejected
-from reconciler.resources.base import OUR_TAGS, TAG_OP, bar_of, mark_of, tag_list
+from reconciler.resources.base import OUR_TAGS, TAG_OP, bar_of, mark_of, tag_list, written_tags
 from reconciler.resources.drafts import (
     Draft,
     SteppingHandler,
@@ -138,7 +138,8 @@ def _seen(
             mark = mark_of(live.tags, each.key, world.cluster)
             spec = _comparable(world, each, live, form, mark, known)
             form = _unfinished(kind, each, spec, form, known)
-            return _observed(each.key, name, kind, form, live=live, mark=mark, spec=spec, cluster=world.cluster)
+            bar = _bar(kind, live, world.cluster)
+            return _observed(each.key, name, kind, form, live=live, mark=mark, spec=spec, bar=bar)
         case several:
             ids = ", ".join(live.id for live in several)
             return Observed(
@@ -158,7 +159,7 @@ def _comparable(
     spec = dict(form.spec)
     wanted = as_map(resolve(each.wanted.spec, known)) if each.wanted else {}
     if "tags" in spec:
-        spec["tags"] = {k: v for k, v in live.tags.items() if k in _authored_tags(world, each.key)}
+        spec["tags"] = written_tags(live.tags, world, each.key)
     for name in ("ingress", "egress"):
         if name in spec:
             spec[name] = _rules_in_words_of(as_list(wanted.get(name)), spec[name], live.id)
@@ -194,16 +195,6 @@ def _only_authored(spec: JsonObject, wanted: JsonObject) -> JsonObject:
     return kept
 
 
-def _authored_tags(world: World, key: str) -> set[str]:
-    """Tag names that git writes now or wrote before; all others belong to somebody else."""
-    return {
-        str(tag)
-        for resources in (world.desired, world.previous)
-        if key in resources
-        for tag in as_map(resources[key].spec.get("tags"))
-    }
-
-
 def _observed(
     key: str,
     name: str,
@@ -213,7 +204,7 @@ def _observed(
     live: Live | None = None,
     mark: Mark = Mark.FOREIGN,
     spec: JsonObject | None = None,
-    cluster: str = "",
+    bar: Bar | None = None,
 ) -> Observed:
     return Observed(
         key=key,
@@ -228,14 +219,14 @@ def _observed(
         message=form.message or ("being deleted" if form.health is Health.DELETING else ""),
         mark=mark,
         op=live.tags.get(TAG_OP) if live else None,
-        bar=_bar(kind, live, cluster),
+        bar=bar,
         identity=live.id if live else "",
         detail=form.detail,
     )
 
 
-def _bar(kind: str, live: Live | None, cluster: str) -> Bar | None:
-    bar = bar_of(live.tags, cluster) if live is not None else None
+def _bar(kind: str, live: Live, cluster: str) -> Bar | None:
+    bar = bar_of(live.tags, cluster)
     if bar is None or kind != "ec2.Vpc":
         return bar
     return replace(bar, way_out="name it under network.vpc: several clusters may live in a VPC that none of them owns")
