@@ -21,7 +21,7 @@ def check(operation_model: Any, response_dict: dict[str, Any], **_: Any) -> None
     body: Any = response_dict["body"]
     if operation_model.http.get("method") == "HEAD" or not isinstance(body, bytes) or status in (204, 304):
         return
-    announced = str(_header(response_dict["headers"], "content-length") or "")
+    announced = str(response_dict["headers"].get("content-length", ""))
     if announced.isdigit() and len(body) < int(announced):
         raise IncompleteReadError(actual_bytes=len(body), expected_bytes=int(announced))
     wanted = operation_model.output_shape is not None and bool(operation_model.output_shape.members)
@@ -36,7 +36,3 @@ def _has_form(body: bytes, protocol: str, operation: str) -> bool:
     if protocol in _JSON:
         return text.startswith(b"{") and text.endswith(b"}")
     return bool(text) or not operation.startswith(_TELLING)  # XML that was cut off does not parse
-
-
-def _header(headers: Any, wanted: str) -> str | None:
-    return next((str(value) for name, value in headers.items() if str(name).lower() == wanted), None)

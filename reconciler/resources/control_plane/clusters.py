@@ -101,12 +101,15 @@ class ClusterHandler(SteppingHandler):
     def drafts(self, world: World, actions: Sequence[Action]) -> Sequence[Draft | None]:
         """EKS takes one kind of change at a time: the first goes, and its sentence names those that wait for it."""
         made = list(super().drafts(world, actions))
-        updates = [n for n, action in enumerate(actions) if action.verb is Verb.UPDATE and made[n] is not None]
-        going = [n for n in updates if "tags" not in actions[n].fields]
-        for waits in going[1:]:
-            made[waits] = None
-        later = ", then " + ", ".join(name for n in going[1:] for name in actions[n].fields) if going[1:] else ""
-        return [replace(d, say=d.say + later) if d is not None and n in going else d for n, d in enumerate(made)]
+        changes = [n for n, each in enumerate(actions) if each.verb is Verb.UPDATE and "tags" not in each.fields]
+        due = [(n, draft) for n in changes if (draft := made[n]) is not None]
+        if len(due) > 1:
+            (first, draft), *waiting = due
+            later = ", ".join(name for n, _ in waiting for name in actions[n].fields)
+            made[first] = replace(draft, say=f"{draft.say}, then {later}")
+            for n, _ in waiting:
+                made[n] = None
+        return made
 
     def update(self, world: World, action: Action, seen: Observed) -> Draft | None:
         """One field: the plan makes each an action of its own."""

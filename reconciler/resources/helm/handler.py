@@ -160,8 +160,12 @@ def _draft(world: World, action: Action) -> Call | None:
 def _look(world: World, resource: Resource, stale: timedelta) -> Observed:
     name = resource.adopt or resource.name
     namespace = str(resource.spec.get("namespace", "kube-system"))
-    release = stored.newest(world.kube().list(SECRET, namespace, stored.selector(name)))
+    release = _newest(world, name, namespace)
     return absent(resource) if release is None else _observed(world, resource.key, release, resource, stale)
+
+
+def _newest(world: World, name: str, namespace: str) -> stored.Release | None:
+    return stored.newest(world.kube().list(SECRET, namespace, stored.selector(name)))
 
 
 def _forgotten(world: World, stale: timedelta) -> Iterable[Observed]:
@@ -240,7 +244,7 @@ def _clear_interrupted(world: World, name: str, namespace: str, op: str, stale: 
     Its Secret goes once that process is certainly gone; objects it made carry Helm's own marks of this release and
     are taken up by the next revision.
     """
-    release = stored.newest(world.kube().list(SECRET, namespace, stored.selector(name)))
+    release = _newest(world, name, namespace)
     if release is None or not release.pending:
         return
     if release.deployed is not None and real_now() - release.deployed <= stale:
@@ -250,7 +254,7 @@ def _clear_interrupted(world: World, name: str, namespace: str, op: str, stale: 
 
 def _unlock(world: World, name: str, namespace: str, op: str) -> None:
     """This very process of helm is over; a pending revision that it left works on nothing and locks the release."""
-    release = stored.newest(world.kube().list(SECRET, namespace, stored.selector(name)))
+    release = _newest(world, name, namespace)
     if release is not None and release.pending and release.labels.get(stored.LABEL_OP) == op:
         world.kube().delete(SECRET, namespace, release.secret, op=op)
 

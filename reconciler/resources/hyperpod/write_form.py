@@ -40,9 +40,6 @@ def write_form(live: Mapping[str, Any]) -> JsonObject:
     (`Spot: {}`), so it is kept."""
     body = _desired({name: value for name, value in live.items() if name not in READ_ONLY})
     body.setdefault("InstanceCount", live.get("CurrentCount", 0))
-    for name in PAIRED:
-        if name in body and not body[name]:
-            del body[name]  # only what is, nothing that is wanted
     if not body.get("OnStartDeepHealthChecks", True):
         del body["OnStartDeepHealthChecks"]  # the write form takes no empty list
     if member(body, "InstanceRequirements").get("InstanceTypes"):
@@ -51,6 +48,8 @@ def write_form(live: Mapping[str, Any]) -> JsonObject:
         body.pop("InstanceRequirements", None)
     if not member(body, "AutoPatchConfig").get("PatchingStrategy"):
         body.pop("AutoPatchConfig", None)
+    if not member(body, "KubernetesConfig"):
+        body.pop("KubernetesConfig", None)  # it showed what is, and nothing that is wanted
     return body
 
 
