@@ -8,13 +8,13 @@ from email.utils import format_datetime
 from reconciler.sandbox.aws.errors import AwsError
 
 ANSWERS = ("throttle", "error500", "access_denied", "expired_token", "conflict", "quota", "invalid", "skewed")
-QUERY = ("ec2", "iam", "sts", "cloudformation")
+_QUERY = ("ec2", "iam", "sts", "cloudformation")
 SKEW = timedelta(minutes=20)
 
 
 def error_of(kind: str, service: str, operation: str) -> AwsError | None:
     """The error that a fault of this kind answers with; None for faults of time and transport."""
-    query = service in QUERY
+    query = service in _QUERY
     match kind:
         case "throttle":
             code = "RequestLimitExceeded" if service == "ec2" else "Throttling" if query else "ThrottlingException"

@@ -89,7 +89,7 @@ class Faults:
         with self._lock:
             self._faults.append(fault)
 
-    def take(self, service: str, operation: str, user_agent: str = "") -> Fault | None:
+    def take(self, service: str, operation: str, user_agent: str) -> Fault | None:
         """The fault this call meets; it is used up by being met."""
         with self._lock:
             for fault in self._faults:

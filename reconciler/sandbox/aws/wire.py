@@ -75,7 +75,7 @@ class Wire:
         return params
 
     def page_limits(self, operation: str) -> list[str]:
-        """The member of the input that says how long a page may be, if there is one."""
+        """Members of the input that say how long a page may be; none, where there are no pages."""
         shape = self.model.operation_model(operation).input_shape
         members: dict[str, Any] = {} if shape is None else shape.members
         return [name for name in ("MaxResults", "maxResults") if name in members]

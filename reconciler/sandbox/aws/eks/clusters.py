@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import uuid
+from functools import partial
 from typing import Any
 
 from reconciler.sandbox.aws.calls import Call, Handler, Json, each, part
@@ -122,7 +123,7 @@ class Clusters:
             call.changed("updated", "eks.cluster", cluster.name, kind)
             return {"update": self._update(call, cluster, _CHANGES[kind], wanted, lambda: None)}
         call.changed("updated", "eks.cluster", cluster.name, kind)
-        apply = lambda: cluster.request.update({kind: merged})  # noqa: E731
+        apply = partial(cluster.request.update, {kind: merged})
         return {"update": self._update(call, cluster, _CHANGES[kind], wanted, apply)}
 
     def update_version(self, call: Call, params: Json) -> Json:
