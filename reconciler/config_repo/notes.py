@@ -115,19 +115,22 @@ class Journals:
         """The newest tip that this writer once read whole or wrote, in whatever life of its process."""
         return self._tip(f"{names.KNOWN}{self._writer}/{names.cluster(cluster)}")
 
-    def keep_known(self, cluster: str, tip: str | None) -> None:
-        ref = f"{names.KNOWN}{self._writer}/{names.cluster(cluster)}"
-        before = self._tip(ref)
-        if before != tip:
-            self._refs.keep_here([RefUpdate(ref=ref, old=before, new=tip)])
+    def keep_known(self, tips: Mapping[str, str | None]) -> None:
+        before = {cluster: self.known_tip(cluster) for cluster in tips}
+        self._refs.keep_here(
+            [
+                RefUpdate(ref=f"{names.KNOWN}{self._writer}/{cluster}", old=before[cluster], new=tip)
+                for cluster, tip in tips.items()
+                if before[cluster] != tip
+            ]
+        )
 
-    def keep_lost(self, cluster: str, commit: str) -> str:
-        """What is on no ref of the remote stays readable here: the newest in front, all earlier ones behind it.
-        Returns the ref."""
+    def keep_lost(self, cluster: str, commit: str) -> None:
+        """What is on no ref of the remote stays readable here: the newest in front, all earlier ones behind it."""
         ref = f"{names.LOST}{self._writer}/{names.cluster(cluster)}"
         earlier = self._tip(ref)
         if earlier is not None and commit in self._reader.commit(earlier).parents:
-            return ref
+            return
         if earlier not in (None, commit):
             tree = self._reader.commit(commit).tree
             chain = self._new_commit(tree, [commit, earlier], f"Lost to another writer: {cluster}")
@@ -135,7 +138,6 @@ class Journals:
             commit = chain.id
         if earlier != commit:
             self._refs.keep_here([RefUpdate(ref=ref, old=earlier, new=commit)])
-        return ref
 
     def _tip(self, ref: str) -> str | None:
         found = self._reader.lookup([f"{ref}^{{commit}}"])[0]

@@ -298,12 +298,13 @@ class ConfigRepo:
         """The newest tip of a journal that this writer once read whole or wrote, kept here beside the mirror."""
         return self._journals.known_tip(cluster)
 
-    def keep_known(self, cluster: str, tip: str | None) -> None:
-        self._journals.keep_known(cluster, tip)
+    def keep_known(self, tips: Mapping[str, str | None]) -> None:
+        """Keep them, by cluster, for `known_tip`."""
+        self._journals.keep_known(tips)
 
-    def keep_lost(self, cluster: str, tip: str) -> str:
-        """Keep a journal that its ref no longer holds under refs/instantstart/lost/; returns that ref."""
-        return self._journals.keep_lost(cluster, tip)
+    def keep_lost(self, cluster: str, tip: str) -> None:
+        """Keep a journal that its ref no longer holds under refs/instantstart/lost/."""
+        self._journals.keep_lost(cluster, tip)
 
     # Orders ----------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ live and the journal begins anew; an op left its tag on a thing and no line tell
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -37,8 +38,8 @@ def doubt(scope: Scope) -> str | None:
         return f"{min(seen.key for seen in unheard)} is live and ours but the journal knows nothing of it"
     newer = _newest_op(seen.op for seen in ours)
     at = scope.journal_at  # what is written in this tick makes nothing known
-    if newer is not None and at and newer[1] > datetime.fromisoformat(at) + _TOLERANCE:
-        return f"op {newer[0]} left its tag but its intent is not in the journal"
+    if newer is not None and at and newer[0] > datetime.fromisoformat(at) + _TOLERANCE:
+        return f"op {newer[1]} left its tag but its intent is not in the journal"
     return None
 
 
@@ -67,12 +68,15 @@ def compare(repo: ConfigRepo, memory: Memory) -> None:
         memory.lost = None  # it says so itself
 
 
-def keep(repo: ConfigRepo, memory: Memory) -> None:
+def keep(repo: ConfigRepo, memories: Iterable[Memory]) -> None:
     """What this writer must not forget with its process: the newest journal it knows, and one that was lost."""
-    if memory.lost_tip is not None:
-        repo.keep_lost(memory.cluster, memory.lost_tip)
-    if memory.lost is None and memory.fold.broken is None and not is_held(memory.status()):
-        repo.keep_known(memory.cluster, memory.confirmed)
+    known: dict[str, str | None] = {}
+    for memory in memories:
+        if memory.lost_tip is not None:
+            repo.keep_lost(memory.cluster, memory.lost_tip)
+        if memory.lost is None and memory.fold.broken is None and not is_held(memory.status()):
+            known[memory.cluster] = memory.confirmed
+    repo.keep_known(known)
 
 
 def _holds(repo: ConfigRepo, tip: str | None, earlier: str | None) -> bool:
@@ -98,12 +102,9 @@ def _is_ours(seen: Observed) -> bool:
     return seen.present and seen.mark in (Mark.OURS, Mark.ADOPTED)
 
 
-def _newest_op(ops: Iterable[str | None]) -> tuple[str, datetime] | None:
+def _newest_op(ops: Iterable[str | None]) -> tuple[datetime, str] | None:
     found: list[tuple[datetime, str]] = []
-    for op in ops:
-        try:
-            found.append((ULID.from_str(op).datetime, op) if op else (datetime.min, ""))
-        except ValueError:
-            continue  # a tag that somebody wrote by hand
-    newest = max((pair for pair in found if pair[1]), default=None)
-    return None if newest is None else (newest[1], newest[0])
+    for op in filter(None, ops):
+        with contextlib.suppress(ValueError):  # a tag that somebody wrote by hand
+            found.append((ULID.from_str(op).datetime, op))
+    return max(found, default=None)

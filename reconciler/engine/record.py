@@ -4,19 +4,21 @@ replies said. What of that the journal cannot take waits in memory for the next 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Sequence
 
 from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import doubt, stages
 from reconciler.engine.scope import Scope
+from reconciler.journal.lines import HEAD
 from schemas.errors import InstantStartError, RetryLater
 from schemas.journal import Phase, StageState, StageStatus
 from schemas.resource import Presence
 
 UNKNOWN_LOOKS = 3
 UNKNOWN_AFTER = 300.0
-_OF_THE_PEN = frozenset({"at", "say", "v", "seq", "roll", "t"})
+log = logging.getLogger(__name__)
 
 
 def record_stages(scope: Scope) -> None:
@@ -62,7 +64,7 @@ def catch_up(scope: Scope) -> None:
             continue
         if (known.phase, known.reason) == (line["phase"], line.get("reason")):
             continue
-        kept = {key: value for key, value in line.items() if key not in _OF_THE_PEN}
+        kept = {key: value for key, value in line.items() if key not in HEAD}
         scope.write("op", str(line["say"]), revision=scope.status.rev, **kept)
 
 
@@ -114,7 +116,16 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope], *, replies: bool) -> dict
                 _keep_outcomes(scope)
             scope.give_up(f"the journal was not accepted: {result.rejected_by}")
         scope.pen.lines = []
+    _keep(repo, [scope for scope in scopes if scope.cluster in results and scope.cluster not in rejected])
     return rejected
+
+
+def _keep(repo: ConfigRepo, accepted: Sequence[Scope]) -> None:
+    """Before anything is sent: a process that dies behind it leaves word of what the journal held."""
+    try:
+        doubt.keep(repo, [scope.memory for scope in accepted])
+    except InstantStartError as error:  # the next tick tries again, and tells it of the cluster
+        log.warning("what the journals hold could not be kept: %s", error.message)
 
 
 def _keep_outcomes(scope: Scope) -> None:

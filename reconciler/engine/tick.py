@@ -203,7 +203,7 @@ class Engine:
         for name in names:
             try:
                 scope = opening.open_scope(self.repo, name, head, self.memories, self.clock, tips)
-                doubt.keep(self.repo, scope.memory)
+                doubt.keep(self.repo, [scope.memory])
             except Exception as error:
                 told = f"{error.reason}: {error.message}" if isinstance(error, InstantStartError) else repr(error)
                 if not isinstance(error, InstantStartError):

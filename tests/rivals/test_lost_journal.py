@@ -268,6 +268,20 @@ def test_what_was_just_sent_is_not_sent_again_while_nobody_can_see_it(rig: Rival
     nothing_twice(rig.cloud)
 
 
+def test_a_process_that_died_behind_its_push_left_word_of_it(rig: Rival) -> None:
+    """The reboot went out, nobody read the journal again, and it was set back to before the intent."""
+    before = git(rig.path, "rev-parse", JOURNAL)
+    push(rig.path, {"again": reboot_yaml("b", NODE)})
+    while rig.cloud.boots[NODE] == 2:
+        told = rig.repo.journal_tip("prod")
+        assert rig.tick(1).lines
+    assert rig.repo.known_tip("prod") == rig.repo.journal_tip("prod") != told
+    git(rig.path, "update-ref", JOURNAL, before)
+    rig.restart()
+    in_doubt(rig)
+    assert rig.cloud.boots[NODE] == 3
+
+
 def test_the_status_of_a_cluster_without_a_journal_does_not_claim_to_know(rig: Rival, tmp_path: Path) -> None:
     tip = git(rig.path, "rev-parse", JOURNAL)
     delete(rig)
