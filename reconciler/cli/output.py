@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
+_NAMED = 3
 _WAYS = {
     "NotARepository": "name one with --repository, or make one: instantstart init PATH",
     "RemoteUnavailable": "try again when the remote answers",
@@ -97,6 +98,12 @@ def clean(text: str) -> str:
 
 def short(revision: str | None) -> str:
     return revision[:7] if revision else "-"
+
+
+def few(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def clock(at: str) -> str:

@@ -279,13 +279,12 @@ class _Work:
         before = self.given.previous.get(resource.key)
         earlier = self.given.moved.get(resource.key, frozenset())
         moved = diff.changes(resource, before, seen, rule, self.given.observed, earlier)
-        forbidden = [c for c in moved if c.rule.forbids(c.observed, c.wanted) is not None]
-        fixed = [c for c in moved if c.rule.cost in (Cost.REFUSED, Cost.REPLACE) and c not in forbidden]
+        forbidden = {c.field: why for c in moved if (why := c.rule.forbids(c.observed, c.wanted)) is not None}
+        fixed = [c for c in moved if c.rule.cost in (Cost.REFUSED, Cost.REPLACE) and c.field not in forbidden]
         for change in fixed:
             text = f"{change.field} cannot change from {_short(change.observed)} to {_short(change.wanted)}"
             self._refuse(resource, "Immutable", text, change.rule.way_out or rule.way_out)
-        for change in forbidden:
-            text, way_out = change.rule.forbids(change.observed, change.wanted) or ("", "")
+        for text, way_out in forbidden.values():
             self._refuse(resource, "Impossible", text, way_out)
         if fixed or forbidden or not moved:
             return

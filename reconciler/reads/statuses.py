@@ -145,8 +145,8 @@ def _without_journal(repo: ConfigRepo, cluster: str) -> dict[str, str]:
     """That there is no journal does not say that nothing was ever applied."""
     known = repo.known_tip(cluster)
     if known is None:
-        text = "nothing was applied yet, or the journal was lost; status CLUSTER --live looks at what is there"
-        return {"msg": text.replace("CLUSTER", cluster)}
+        way = f"status {cluster} --live looks at what is there"
+        return {"msg": f"nothing was applied yet, or the journal was lost; {way}"}
     text = f"the journal is gone from the repository; commit {known} is what was there"
     return {"reason": "JournalGone", "msg": text}
 

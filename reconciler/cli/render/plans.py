@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.text import Text
 
-from reconciler.cli.output import clean, columns, short
+from reconciler.cli.output import clean, columns, few, short
 from reconciler.reads.differences import DifferenceView
 from reconciler.reads.plans import ActionView, ChangeView, HeldView, PlanView, SeenView
 from schemas.resource import STAGES
@@ -36,7 +36,6 @@ _COSTS = {
 _BECAUSE = {"git": "", "drift": "it was changed outside git", "prune": "no document wants it", "teardown": "teardown"}
 _WIDEST = 100
 _CALL = re.compile(r"[a-z0-9-]+:[A-Z][A-Za-z0-9]*")
-_NAMED = 3
 
 
 def plan(view: PlanView, *, details: bool = False) -> Iterator[Text]:
@@ -223,8 +222,8 @@ def _unseen(things: Iterable[SeenView]) -> Iterator[Text]:
         if call and call not in calls:
             calls.append(call)
     for cause, (calls, keys) in sorted(causes.items(), key=lambda item: -len(item[1][1])):
-        yield Text(clean(f"    {cause}" + (f" ({_few(calls)})" if calls else "")))
-        yield Text(f"        {_few(keys)}", style="dim")
+        yield Text(clean(f"    {cause}" + (f" ({few(calls)})" if calls else "")))
+        yield Text(f"        {few(keys)}", style="dim")
         if "locate credentials" in cause:
             yield Text("        give AWS credentials, with AWS_PROFILE for example")
 
@@ -234,11 +233,6 @@ def _cause(thing: SeenView) -> tuple[str, str]:
     text = thing.message or thing.reason or "no reason given"
     call, colon, cause = text.partition(": ")
     return (call, cause) if colon and _CALL.fullmatch(call) else ("", text)
-
-
-def _few(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _many(number: int, word: str) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from reconciler.cli.output import clean, clock, columns, minute, short, state
+from reconciler.cli.output import clean, clock, columns, few, minute, short, state
 from reconciler.reads.journals import LineView
 from reconciler.reads.statuses import FleetView, HoldView, LookView, OpView, OrderView, StageView, StatusView
 
 _DONE = ("Ready",)
-_NAMED = 3  # keys that are held for the same reason
 _OTHER_WAYS = ("Suspended", "JournalIncomplete")
 
 
@@ -120,8 +119,7 @@ def _held(view: StatusView) -> Iterator[Text]:
             yield Text(clean(f"    {keys[0]}  {cause}{since}"))
             continue
         yield Text(clean(f"    {len(keys)} things: {cause}"))
-        more = len(keys) - _NAMED
-        yield Text(clean(f"        {', '.join(keys[:_NAMED])}" + (f" and {more} more" if more > 0 else "")))
+        yield Text(clean(f"        {few(keys)}"))
     for way in _ways(view):
         yield Text(f"    {way}", style="dim")
 
