@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.adoption.byhand import EKS, HYPERPOD, ByHand
-from tests.engine_support import Site
+from tests.engine_support import Site, group_yaml
 
 
 def cluster(
@@ -38,15 +38,7 @@ def cluster(
 
 def group(name: str, kind: str, count: int, extra: str = "") -> str:
     """A group with the required fields alone."""
-    return f"""---
-apiVersion: instantstart/v1
-kind: InstanceGroup
-metadata:
-  name: {name}
-spec:
-  instanceType: {kind}
-  count: {count}
-{extra}"""
+    return group_yaml(name, kind, count).replace("  zone: usw2-az2\n", "") + extra
 
 
 CLUSTER_ACCESS = """  access:

@@ -5,6 +5,7 @@ Shared by the test and by the bench, which goes on for much longer.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import random
@@ -29,6 +30,19 @@ class Held:
     children: int
     objects: int
     rss: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Others:
+    """What was there before: it is not ours, and may end at any time."""
+
+    files: frozenset[tuple[str, str]] = frozenset()
+    threads: frozenset[threading.Thread] = frozenset()
+    children: frozenset[str] = frozenset()
+
+    @classmethod
+    def now(cls) -> Others:
+        return cls(files=_files(), threads=frozenset(threading.enumerate()), children=_children())
 
 
 class LongRun:
@@ -87,18 +101,27 @@ class LongRun:
         self.commits += 1
 
 
-def held() -> Held:
+def held(others: Others = Others()) -> Held:
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return Held(
-        files=sum(1 for _ in Path("/proc/self/fd").iterdir()),
-        threads=threading.active_count(),
-        children=_children(),
+        files=len(_files() - others.files),
+        threads=len(frozenset(threading.enumerate()) - others.threads),
+        children=len(_children() - others.children),
         objects=len(gc.get_objects()),
         rss=pages * os.sysconf("SC_PAGE_SIZE") / 1024**2,
     )
 
 
-def _children() -> int:
+def _files() -> frozenset[tuple[str, str]]:
+    """Number and target of each; without the one through which they are read."""
+    found: set[tuple[str, str]] = set()
+    for path in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.add((path.name, str(path.readlink())))
+    return frozenset(found)
+
+
+def _children() -> frozenset[str]:
     tasks = Path("/proc/self/task").glob("*/children")
-    return sum(len(path.read_text().split()) for path in tasks)
+    return frozenset(child for path in tasks for child in path.read_text().split())

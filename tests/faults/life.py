@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.journal import Condition
+from tests.engine import fakes
 from tests.engine_support import GPU, STORAGE, Site, group_yaml
 
 MORE = group_yaml("more", "ml.m5.xlarge", 1)
@@ -57,15 +58,7 @@ LIFE = (
 
 
 def reboot_yaml(name: str, *nodes: str) -> str:
-    return f"""apiVersion: instantstart/v1
-kind: Operation
-metadata:
-  name: {name}
-spec:
-  expires: "2036-01-01T00:00:00Z"
-  reboot:
-    nodes: [{", ".join(nodes)}]
-"""
+    return fakes.reboot_yaml(name, *nodes, expires="2036-01-01T00:00:00Z")
 
 
 def nothing_left(site: Site) -> list[str]:

@@ -109,8 +109,10 @@ def test_scripts_that_keep_failing_stop_with_their_cost_and_a_commit_ends_it(rea
     site.sandbox.post("/faults", {"match": {"service": "sagemaker", "operation": "UpdateCluster"}, "fault": "fails"})
     revision = site.commit("more", groups=SYSTEM + group_yaml("more", TYPE, 2))
     for _ in range(100):  # the first failure fails the group, and HyperPod goes on trying
-        if ready.step([Condition.STALLED], revision).reason != "GroupFailed":
+        reason = ready.step([Condition.STALLED], revision).reason
+        if reason == "LifecycleScriptFailed":
             break
+        assert reason == "GroupFailed"
         site.idle(1)
     stalled(ready, revision, "LifecycleScriptFailed", "Lifecycle scripts did not run successfully", "count: 0")
     assert site.groups()["more"]["TargetCount"] == 2

@@ -20,21 +20,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from schemas.journal import Condition
 from schemas.journal import Phase as OpPhase
-from tests.engine.fakes import cluster_yaml, group_yaml
+from tests.engine.fakes import POLICY, cluster_yaml, group_yaml
 from tests.laws.hyperpod_rig import HyperPodRig, built
 
 NAMES = ("system", "a", "b", "c")
 FIRST = {"system": 2, "a": 3, "b": 1}
-POLICY = """apiVersion: instantstart/v1
-kind: Policy
-metadata:
-  name: default
-spec:
-  approvals:
-    requireFor: [{costs}]
-  drift:
-    counts: {drift}
-"""
+
+
+def policy(costs: str, drift: str) -> str:
+    return POLICY.replace("[replace]", f"[{costs}]") + f"  drift:\n    counts: {drift}\n"
 
 
 _GROUP = st.sampled_from(NAMES)
@@ -67,7 +61,7 @@ class Wish:
         extra = "  suspend: true\n" if self.suspended else ""
         costs, drift = "replace, delete" if self.asks else "replace", "hold" if self.holds else "restore"
         found: dict[str, str | None] = {
-            "clusters/policy.yaml": POLICY.format(costs=costs, drift=drift),
+            "clusters/policy.yaml": policy(costs, drift),
             "clusters/prod/cluster.yaml": cluster_yaml(extra=extra),
         }
         return found | {f"clusters/prod/g-{n}.yaml": g.yaml(n) for n, g in self.groups.items()}
@@ -82,7 +76,7 @@ class _Template:
     def copy(cls, where: Path) -> HyperPodRig:
         if cls.rig is None:
             home = Path(tempfile.mkdtemp(prefix="hyperpod-template-"))
-            cls.rig = built(home, FIRST, POLICY.format(costs="replace", drift="restore"))
+            cls.rig = built(home, FIRST, policy("replace", "restore"))
             shutil.copytree(home / "repository", cls.rig.path.with_name("kept"))
         return cls.rig.copy_of(where)
 
@@ -220,6 +214,12 @@ class HyperPodMachine(RuleBasedStateMachine):
     # The judge
 
     def judges(self, op: str, operation: str, params: Mapping[str, Any]) -> None:
+        try:
+            self._judges(op, operation, params)
+        except Exception as error:  # the engine would take it for a reply that was lost
+            self.wrong.append(f"{operation} {params}: the judge broke: {error!r}")
+
+    def _judges(self, op: str, operation: str, params: Mapping[str, Any]) -> None:
         status = self.rig.status()
         wish = self.wishes[str(status.rev)]
         told = f"{operation} {params}: "
@@ -328,6 +328,8 @@ class HyperPodMachine(RuleBasedStateMachine):
             labels = sagemaker.groups[name].get("KubernetesConfig", {}).get("Labels", {})
             assert labels == dict(group.labels or ()), f"{name}\n{self.rig.story()}"
             assert sagemaker.groups[name].get("MinInstanceCount", 0) == group.minimum, self.rig.story()
+        broke = [line for line in self.rig.lines() if line.get("reason") == "InternalError"]
+        assert not broke, self.rig.story()
         lines, requests = len(self.rig.lines()), sagemaker.requests
         self.rig.tick(60)
         plan = self.rig.engine.memories["prod"].plan

@@ -88,6 +88,7 @@ def test_what_git_says_in_other_words_is_no_change(
 ) -> None:
     folder = _group(files("Storage", {"s3": {}}))
     paper, before = at_rest(folder)
+    assert change(folder) != folder
     other = desired(change(folder))
     assert paper.plan(other, before).empty, reason
     paper, before = at_rest(change(folder))
@@ -119,7 +120,9 @@ def test_what_the_cloud_adds_or_reorders_is_no_difference(
 ) -> None:
     folder = _group(files("Storage", {"s3": {}}))
     paper, before = at_rest(folder)
+    was = repr(paper.live)
     change(paper.live)
+    assert repr(paper.live) != was
     assert paper.plan(before, before).empty, reason
 
 

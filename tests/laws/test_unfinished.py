@@ -7,19 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from schemas.journal import Condition
-from tests.engine.fakes import Rig, cluster_yaml, group_yaml
+from tests.engine.fakes import POLICY, Rig, cluster_yaml, group_yaml
 
 GROUP = "hyperpod.InstanceGroup/prod/system"
-HOLD = """apiVersion: instantstart/v1
-kind: Policy
-metadata:
-  name: default
-spec:
-  approvals:
-    requireFor: [replace]
-  drift:
-    counts: hold
-"""
+HOLD = POLICY + "  drift:\n    counts: hold\n"
 
 
 @pytest.fixture(scope="module")

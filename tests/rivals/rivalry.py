@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +25,12 @@ from tests.engine.invented_cloud import Cloud
 
 DOCS: dict[str, str | None] = {"cluster": cluster_yaml(), "system": group_yaml("system")}
 JOURNAL = "refs/notes/instantstart/status/prod"
+NODE = "i-0123456789abcdef0"
 Hook = Callable[[], None]
+
+
+class HookBroke(BaseException):
+    """No Exception: the engine would take it for a mistake of its own, and nobody would hear of it."""
 
 
 def git(where: Path, *arguments: str, data: bytes = b"", ok: bool = True) -> str:
@@ -43,9 +48,7 @@ class HookedRepo(FlakyRepo):
     handed: list[str]  # every line that was to be published
 
     def at(self, step: str) -> None:
-        hook = self.hooks.pop(step, None)
-        if hook is not None:
-            hook()
+        _meet(self.hooks, step)
 
     def fetch(self) -> None:
         super().fetch()
@@ -70,16 +73,22 @@ class HookedCloud(Cloud):
 
     def fault(self, what: str) -> str | None:
         if not what.startswith(("draft", "settle")):
-            hook = self.hooks.pop("while sending", None)
-            if hook is not None:
-                hook()
+            _meet(self.hooks, "while sending")
         return super().fault(what)
 
     def seen(self, key: str) -> Any:
-        hook = self.hooks.pop("while looking", None)
-        if hook is not None:
-            hook()
+        _meet(self.hooks, "while looking")
         return super().seen(key)
+
+
+def _meet(hooks: dict[str, Hook], step: str) -> None:
+    hook = hooks.pop(step, None)
+    if hook is None:
+        return
+    try:
+        hook()
+    except Exception as error:
+        raise HookBroke(f"the hook {step} broke") from error
 
 
 STEPS = (
@@ -123,6 +132,20 @@ class Rival(Rig):
         repo = HookedRepo.open(self.location or str(self.path), state_dir=self.state, writer=self.writer)
         repo.hooks, repo.handed = self.hooks, self.handed
         return repo
+
+
+def begun(where: Path, *commits: Mapping[str, Mapping[str, str | None]]) -> Rival:
+    """A world to copy, in which NODE can be rebooted. Each commit: files by cluster; all are Ready after each of it."""
+    made = Rival(path=where / "config.git", state=where / "state")
+    made.cloud.boots[NODE] = 1
+    for commit in commits:
+        for cluster, files in commit.items():
+            made.commit(files, cluster)
+        made.settle()
+        found = {name: memory.status().condition for name, memory in made.engine.memories.items()}
+        assert found == dict.fromkeys(commits[0], Condition.READY), made.story()
+    made.close()
+    return made
 
 
 def copy_of(rig: Rival, where: Path, *, remote: bool = False) -> Rival:
@@ -203,6 +226,7 @@ def journal_is_right(lines: Sequence[dict[str, Any]]) -> None:
 
 def superseded_was_never_green(repo: ConfigRepo, final: str | None) -> None:
     told = revisions(repo.notes("prod").entries)
+    assert final in told
     green = [rev for rev, status in told.items() if rev != final and status.condition is Condition.READY]
     assert green == []
 

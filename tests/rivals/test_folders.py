@@ -3,37 +3,22 @@ the design says so, and the reason is told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from reconciler.reads import statuses
 from schemas.journal import Condition
 from tests.engine.fakes import cluster_yaml, group_yaml, reboot_yaml
-from tests.rivals.rivalry import DOCS, Rival, copy_of, git, nothing_twice, push
+from tests.rivals.rivalry import DOCS, NODE, Rival, begun, git, nothing_twice, push
 
-NODE = "i-0123456789abcdef0"
 OPEN = cluster_yaml(extra="  deletionProtection: false\n")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 @pytest.fixture(scope="module")
 def beginning(tmp_path_factory: pytest.TempPathFactory) -> Rival:
-    where = tmp_path_factory.mktemp("beginning")
-    made = Rival(path=where / "repository", state=where / "state")
-    made.cloud.boots[NODE] = 1
-    made.commit(DOCS)
-    assert made.settle().condition is Condition.READY
-    made.close()
-    return made
-
-
-@pytest.fixture
-def rig(beginning: Rival, tmp_path: Path) -> Iterator[Rival]:
-    made = copy_of(beginning, tmp_path)
-    yield made
-    made.close()
+    return begun(tmp_path_factory.mktemp("beginning"), {"prod": DOCS})
 
 
 def set_folder(rig: Rival, tree: str | None, name: str = "prod") -> None:
@@ -120,7 +105,7 @@ def test_nothing_is_deleted_or_run_and_the_reason_is_told(rig: Rival, case: str,
     change(rig)
     if fresh:
         rig.restart()
-    status = rig.settle()
+    rig.settle()
     status = rig.status()
     assert (status.condition, status.reason) == (Condition.STALLED, reason), status.msg
     assert said in status.msg

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from reconciler.reads import journals, plans, statuses
 from schemas.journal import Condition
 from tests.engine.fakes import cluster_yaml, group_yaml
-from tests.rivals.rivalry import DOCS, JOURNAL, Rival, copy_of, git, push
+from tests.rivals.rivalry import DOCS, JOURNAL, Rival, begun, git, push
 
 Lines = list[dict[str, Any]]
 AT = "2026-03-01T12:00:00.000Z"
@@ -20,21 +19,9 @@ AT = "2026-03-01T12:00:00.000Z"
 
 @pytest.fixture(scope="module")
 def beginning(tmp_path_factory: pytest.TempPathFactory) -> Rival:
-    where = tmp_path_factory.mktemp("beginning")
-    made = Rival(path=where / "repository", state=where / "state")
-    made.commit(DOCS)
-    made.commit({"cluster": cluster_yaml("other"), "system": group_yaml("system")}, "other")
-    made.settle()
-    made.close()
-    return made
-
-
-@pytest.fixture
-def rig(beginning: Rival, tmp_path: Path) -> Iterator[Rival]:
     """Two clusters that are Ready."""
-    made = copy_of(beginning, tmp_path)
-    yield made
-    made.close()
+    other = {"cluster": cluster_yaml("other"), "system": group_yaml("system")}
+    return begun(tmp_path_factory.mktemp("beginning"), {"prod": DOCS, "other": other})
 
 
 def line(lines: Lines, **more: Any) -> str:
@@ -101,7 +88,8 @@ def test_a_forged_line_makes_it_read_only_and_that_is_told(rig: Rival, forgery: 
         assert (status.reason, git(rig.path, "rev-parse", JOURNAL)) == ("JournalBroken", bad)
         assert said in status.msg and "put back the newest that is whole" in status.msg, status.msg
         assert good in status.msg, "the commit that was whole"
-        assert "AKIA" not in status.msg and len(status.msg) < 600
+        assert not [secret for secret in ("AKIA", "hunter2") if secret in f"{status.msg} {result.problems}"]
+        assert len(status.msg) < 600
         assert result.problem is None and result.problems.keys() == {"prod"}
         assert "mended" in result.problems["prod"]
     assert {key.split("/")[1] for _, _, key in rig.cloud.effects[effects:]} == {"other"}
@@ -127,7 +115,7 @@ def test_the_journal_of_another_cluster_under_this_name(rig: Rival, fresh: bool)
     assert "seq" in rig.status().msg and good in rig.status().msg
     git(rig.path, "update-ref", JOURNAL, good)
     assert rig.settle().condition is Condition.READY, "and what git wants is done"
-    assert not rig.cloud.of("hyperpod.InstanceGroup")[1:]
+    assert [t.key for t in rig.cloud.of("hyperpod.InstanceGroup")] == ["hyperpod.InstanceGroup/other/system"]
 
 
 def test_a_quiet_journal_of_another_cluster_is_known_by_its_input(rig: Rival) -> None:

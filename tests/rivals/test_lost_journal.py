@@ -12,31 +12,30 @@ import pytest
 from reconciler.reads import journals, plans, statuses
 from schemas.journal import ClusterStatus, Condition
 from tests.engine.fakes import group_yaml, reboot_yaml
-from tests.rivals.rivalry import DOCS, JOURNAL, Rival, copy_of, git, journal, journal_is_right, nothing_twice, push
+from tests.engine_support import STORAGE
+from tests.rivals.rivalry import (
+    DOCS,
+    JOURNAL,
+    NODE,
+    Rival,
+    begun,
+    copy_of,
+    git,
+    journal,
+    journal_is_right,
+    nothing_twice,
+    push,
+)
 
-NODE = "i-0123456789abcdef0"
-STORAGE = """apiVersion: instantstart/v1
-kind: Storage
-metadata:
-  name: shared
-spec:
-  s3: {}
-"""
 EXTRA = "hyperpod.InstanceGroup/prod/extra"
 
 
 @pytest.fixture(scope="module")
 def beginning(tmp_path_factory: pytest.TempPathFactory) -> Rival:
     """A cluster that was Ready twice, and a node that was rebooted once."""
-    where = tmp_path_factory.mktemp("beginning")
-    made = Rival(path=where / "config.git", state=where / "state")
-    made.cloud.boots[NODE] = 1
-    made.commit({**DOCS, "extra": group_yaml("extra")})
-    assert made.settle().condition is Condition.READY
-    made.commit({"reboot": reboot_yaml("a", NODE)})
-    assert made.settle().condition is Condition.READY
+    first = {**DOCS, "extra": group_yaml("extra")}
+    made = begun(tmp_path_factory.mktemp("beginning"), {"prod": first}, {"prod": {"reboot": reboot_yaml("a", NODE)}})
     assert made.cloud.boots[NODE] == 2
-    made.close()
     return made
 
 
@@ -258,8 +257,11 @@ def test_what_was_just_sent_is_not_sent_again_while_nobody_can_see_it(rig: Rival
     """The lines that were lost may tell of it: absent counts only after a time and two looks."""
     rig.cloud.lag = 90.0
     push(rig.path, {"shared": STORAGE})
-    while not rig.cloud.of("k8s.Storage"):
+    for _ in range(20):
         rig.tick(1)
+        if rig.cloud.of("k8s.Storage"):
+            break
+    assert rig.cloud.of("k8s.Storage"), rig.story()
     set_back(rig)
     for _ in range(6):
         rig.tick(10)
@@ -282,7 +284,7 @@ def test_a_process_that_died_behind_its_push_left_word_of_it(rig: Rival) -> None
     assert rig.cloud.boots[NODE] == 3
 
 
-def test_the_status_of_a_cluster_without_a_journal_does_not_claim_to_know(rig: Rival, tmp_path: Path) -> None:
+def test_the_status_of_a_cluster_without_a_journal_does_not_claim_to_know(rig: Rival) -> None:
     tip = git(rig.path, "rev-parse", JOURNAL)
     delete(rig)
     rig.repo.fetch()

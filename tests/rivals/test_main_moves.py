@@ -166,6 +166,7 @@ def test_main_moves_between_two_ticks(rig: Rival, ticks: int) -> None:
     rig.tick(5)
     MOVES[second](rig.path)
     status = rig.settle()
+    assert status.rev == rig.repo.revision_of(str(rig.repo.head()), "prod")
     assert status.condition is (Condition.STALLED if second == "the folder goes" else Condition.READY), rig.story()
     lines = rig.lines()
     nothing_twice(rig.cloud)
