@@ -10,7 +10,7 @@ Messages are cut and redacted where they are made, so they may go into notes and
 
 from __future__ import annotations
 
-from schemas.errors import InvalidInput, RetryLater, StopUntilChange
+from schemas.errors import InvalidInput, NotFound, RetryLater, StopUntilChange
 
 
 class GitFailed(RetryLater):
@@ -46,11 +46,11 @@ class NotARepository(InvalidInput):
     """The location is no git repository, or not one we accept."""
 
 
-class UnknownRevision(InvalidInput):
+class UnknownRevision(NotFound):
     """No commit goes by this name here."""
 
 
-class UnknownCluster(InvalidInput):
+class UnknownCluster(NotFound):
     """No commit up to this revision ever held a folder of this name."""
 
 

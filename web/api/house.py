@@ -1,0 +1,44 @@
+"""What a route may use: one record, made by the composition root and handed to every request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine.settings import Settings
+from reconciler.engine.tick import Engine
+from reconciler.live.clock import Clock
+from web.access.access import Access
+from web.events.bus import Bus
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """`clock`: the engine's, simulated where the sandbox is; log-ins and tokens keep real time by themselves."""
+
+    engine: Engine
+    settings: Settings
+    access: Access
+    bus: Bus
+
+    @property
+    def repo(self) -> ConfigRepo:
+        return self.engine.repo
+
+    @property
+    def clock(self) -> Clock:
+        return self.engine.clock
+
+
+def house_of(connection: HTTPConnection) -> House:
+    """The house of a request or a WebSocket."""
+    house = connection.app.state.house
+    assert isinstance(house, House)
+    return house
+
+
+HouseDep = Annotated[House, Depends(house_of)]

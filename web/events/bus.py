@@ -1,0 +1,125 @@
+"""A ring of numbered events. Any thread publishes; each reader has its own position, so a slow one holds nobody up.
+
+An id is `<life>-<number>`: the life of this process and a number that counts without gaps. A reader that comes back
+with an id gets what came since; with one that is too old, or of another life, it is told of the gap, and reads again
+what it shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from schemas.values import JsonObject
+
+KEPT = 5000
+Kind: TypeAlias = Literal["journal", "change", "tick", "gap"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    id: str
+    number: int
+    kind: Kind
+    data: JsonObject
+
+
+class Bus:
+    def __init__(self, *, kept: int = KEPT, life: str | None = None) -> None:
+        self.life = life or secrets.token_hex(4)
+        self._events: deque[Event] = deque(maxlen=kept)
+        self._number = 0
+        self._lock = threading.Lock()
+        self._waiting: set[_Waiting] = set()
+        self._closed = False
+
+    @property
+    def readers(self) -> int:
+        return len(self._waiting)
+
+    def publish(self, kind: Kind, data: JsonObject) -> None:
+        """From any thread; never blocks for a reader."""
+        with self._lock:
+            self._number += 1
+            self._events.append(Event(id=self._id(self._number), number=self._number, kind=kind, data=data))
+            waiting = list(self._waiting)
+        for reader in waiting:
+            reader.wake()
+
+    def close(self) -> None:
+        """Every stream ends once it has what was published before."""
+        with self._lock:
+            self._closed = True
+            waiting = list(self._waiting)
+        for reader in waiting:
+            reader.wake()
+
+    async def follow(self, last: str | None = None) -> AsyncGenerator[Event]:
+        """Events after the one with the id `last`; without one, those from now on. Ends when the bus is closed."""
+        waiting = _Waiting(asyncio.get_running_loop(), asyncio.Event())
+        with self._lock:
+            self._waiting.add(waiting)
+            position, gap = self._position(last)
+            start = self._number
+        try:
+            if gap:
+                yield Event(id=self._id(start), number=start, kind="gap", data={"last": last})
+                position = start
+            while True:
+                waiting.event.clear()
+                fresh, missed, closed = self._after(position)
+                if missed:
+                    position = fresh[0].number - 1 if fresh else position
+                    yield Event(id=self._id(position), number=position, kind="gap", data={"last": self._id(position)})
+                for event in fresh:
+                    yield event
+                    position = event.number
+                if fresh:
+                    continue
+                if closed:
+                    return
+                await waiting.event.wait()
+        finally:
+            with self._lock:
+                self._waiting.discard(waiting)
+
+    def _after(self, position: int) -> tuple[list[Event], bool, bool]:
+        """What came since, whether the ring has lost some of it, and whether nothing more will come."""
+        with self._lock:
+            if position >= self._number:
+                return [], False, self._closed
+            oldest = self._events[0].number
+            first = max(position + 1, oldest)
+            fresh = [self._events[at] for at in range(first - oldest, len(self._events))]
+            return fresh, first > position + 1, self._closed
+
+    def _position(self, last: str | None) -> tuple[int, bool]:
+        if last is None:
+            return self._number, False
+        life, _, number = last.rpartition("-")
+        if life != self.life or not number.isascii() or not number.isdecimal():
+            return self._number, True
+        position = int(number)
+        oldest = self._events[0].number if self._events else self._number + 1
+        return position, position > self._number or position + 1 < oldest
+
+    def _id(self, number: int) -> str:
+        return f"{self.life}-{number}"
+
+
+class _Waiting:
+    """A reader's bell, rung from any thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+        self.loop = loop
+        self.event = event
+
+    def wake(self) -> None:
+        with suppress(RuntimeError):  # its loop has ended, and the reader with it
+            self.loop.call_soon_threadsafe(self.event.set)
