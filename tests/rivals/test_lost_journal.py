@@ -274,7 +274,7 @@ def test_a_process_that_died_behind_its_push_left_word_of_it(rig: Rival) -> None
     """The reboot went out, nobody read the journal again, and it was set back to before the intent."""
     before = git(rig.path, "rev-parse", JOURNAL)
     push(rig.path, {"again": reboot_yaml("b", NODE)})
-    told = before
+    told: str | None = before
     while rig.cloud.boots[NODE] == 2:
         told = rig.repo.journal_tip("prod")
         assert rig.tick(1).lines
