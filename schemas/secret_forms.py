@@ -68,6 +68,7 @@ _FORMS: Final = (
     _form("npm token", "npm_", r"(?<![A-Za-z0-9_])npm_[A-Za-z0-9]{36}"),
     _form("PyPI token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{40,}"),
     _form("Docker token", "dckr_pat_", r"dckr_pat_[A-Za-z0-9_-]{20,}"),
+    _form("InstantStart token", "is_", r"(?<![A-Za-z0-9_-])is_(?=[a-z_-]*[A-Z0-9])[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
     _form("EKS token", "k8s-aws-v1.", r"k8s-aws-v1\.[A-Za-z0-9_=-]{8,}"),
     _form(
         "authorization header",

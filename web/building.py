@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from reconciler.engine.settings import Settings
 from reconciler.engine.tick import Engine
 from web.access.access import Access
 from web.api.house import House
 from web.events.bus import Bus
+from web.metrics import Metrics
+from web.pulse import Pulse
 
 
-def build(engine: Engine, settings: Settings) -> House:
+def build(engine: Engine, settings: Settings, *, nudge: Callable[[], None] = lambda: None) -> House:
     """Everything that routes use, over one engine. Starts nothing."""
+    access, pulse = Access(settings.state_dir), Pulse()
     return House(
         engine=engine,
         settings=settings,
-        access=Access(settings.state_dir),
+        access=access,
         bus=Bus(),
+        pulse=pulse,
+        metrics=Metrics(engine, pulse, access.limits),
+        nudge=nudge,
     )

@@ -16,6 +16,7 @@ from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from reconciler.engine.tick import Engine, Result
+from reconciler.live.clock import real_monotonic
 
 log = logging.getLogger(__name__)
 TICK = "tick"
@@ -77,7 +78,9 @@ class Loop:
     def _tick(self) -> None:
         with self._lock:
             self._running, self._nudged = True, False
+        began = real_monotonic()
         self.last = self._engine.tick()
+        self.last.seconds = real_monotonic() - began
         if self._on_tick is not None:
             self._on_tick(self.last)
 

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 @dataclass(kw_only=True)
 class Result:
     """What a tick did. `wake`: seconds until the next one is worth while; `problem`: why it could do nothing;
-    `problems`: clusters that could not be worked on, and why."""
+    `problems`: clusters that could not be worked on, and why; `seconds`: real ones that it took, as the loop saw."""
 
     head: str | None = None
     clusters: list[str] = field(default_factory=list[str])
@@ -57,10 +57,12 @@ class Result:
     wake: float = 60.0
     problem: str | None = None
     problems: dict[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 0.0
 
 
 class Engine:
-    """Holds what a process needs to tick: repository, clients, handlers, clock, and memories that may be lost."""
+    """Holds what a process needs to tick: repository, clients, handlers, clock, and memories that may be lost.
+    `on_lines` is called in the middle of a tick whenever lines have become durable; it must not block."""
 
     def __init__(
         self,
@@ -95,6 +97,7 @@ class Engine:
         self.new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
         self._lock = threading.Lock()
         self._denied = 0  # times in a row that the remote refused our credential
+        self.on_lines: Callable[[], None] | None = None
 
     def tick(self, only: Iterable[str] | None = None) -> Result:
         """One pass over the clusters that are due (or over `only`). Raises nothing of ours: problems are told."""
@@ -250,6 +253,8 @@ class Engine:
         rejected = record.publish(self.repo, scopes, replies=replies)
         accepted = [number for cluster, number in count.items() if number and cluster not in rejected]
         self._loose += len(accepted)
+        if accepted and self.on_lines is not None:
+            self.on_lines()
         return sum(accepted)
 
     def _tidy(self) -> None:

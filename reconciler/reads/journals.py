@@ -81,11 +81,11 @@ class Tail:
     def new(self) -> list[tuple[str, LineView]]:
         """(cluster, line), by cluster and seq."""
         found: list[tuple[str, LineView]] = []
-        there = self._repo.journal_clusters()
+        there = self._repo.journal_tips()
         for cluster in self._seen.keys() - set(there):
             del self._seen[cluster], self._tips[cluster]
-        for cluster in there:
-            if self._only not in (None, cluster):
+        for cluster, tip in there.items():
+            if self._only not in (None, cluster) or self._tips.get(cluster, "") == tip:
                 continue
             try:
                 view = self._repo.notes(cluster)

@@ -30,7 +30,7 @@ def test_reconcile_of_a_cluster_that_is_not_there(box: CliBox) -> None:
 def test_serve_until_sigterm(box: CliBox) -> None:
     box.commit({GROUPS: box.text(GROUPS).replace("count: 2", "count: two")})
     process = subprocess.Popen(
-        [sys.executable, "-m", "web", "serve", "-r", str(box.path), "--state-dir", str(box.state)],
+        [sys.executable, "-m", "web", "serve", "--port", "0", "-r", str(box.path), "--state-dir", str(box.state)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -44,7 +44,18 @@ class Serve:
             "INSTANTSTART_CLOCK_ORIGIN": str(house.origin),
             "INSTANTSTART_WRITER": "test",
         }
-        command = [sys.executable, "-m", "web", "serve", "-r", house.location, "--state-dir", str(house.state)]
+        command = [
+            sys.executable,
+            "-m",
+            "web",
+            "serve",
+            "--port",
+            "0",
+            "-r",
+            house.location,
+            "--state-dir",
+            str(house.state),
+        ]
         with (house.folder / "serve.log").open("a") as log:
             process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log)
         try:

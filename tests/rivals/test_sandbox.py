@@ -117,7 +117,18 @@ def test_two_processes_serve_one_repository(slow_site: Site, tmp_path: Path) -> 
     settings = {"INSTANTSTART_CLOCK_RATE": str(SLOW), "INSTANTSTART_CLOCK_ORIGIN": str(site.sandbox.origin)}
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "web", "serve", "-r", f"file://{site.path}", "--state-dir", str(tmp_path / name)],
+            [
+                sys.executable,
+                "-m",
+                "web",
+                "serve",
+                "--port",
+                "0",
+                "-r",
+                f"file://{site.path}",
+                "--state-dir",
+                str(tmp_path / name),
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

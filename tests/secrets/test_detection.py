@@ -53,6 +53,7 @@ SECRETS = [
     ("Slack token", "x: xoxb-" + "1234567890-abcdefghij", "xoxb"),
     ("Slack token", "xox" + "b-1234567890-abcdefgh", "xoxb"),
     ("Slack webhook", "https://hooks.slack" + ".com/services/T00000000/B00000000/" + RANDOM[:24], "hook"),
+    ("InstantStart token", "Authorization: is_" + RANDOM + "-_a", "is_q"),
     ("API key", "x: sk-" + RANDOM, "sk-q"),
     ("API key", "sk-ant-" + "api03-a1B2c3D4e5F6g7H8i9J0", "sk-a"),
     ("Google API key", "AIza" + RANDOM[:35], "AIza"),

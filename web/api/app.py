@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fastapi import APIRouter, FastAPI
 
 from reconciler.cli.app import version as our_version
+from web.access.guard import Guard
+from web.access.headers import SecurityHeaders
 from web.api import contract, etags, problems
 from web.api.house import House
 from web.api.nothing import NothingHere
+from web.api.outer import Heads, Mistakes, Timed
 from web.api.routes import (
+    events,
+    probes,
+    session,
+    tokens,
     version,
 )
 
@@ -16,12 +25,18 @@ PREFIX = "/api/v1"
 LARGEST = 4 << 20  # bytes of a body; documents are far smaller
 ROUTERS: tuple[APIRouter, ...] = (
     # One line each, by name.
+    events.router,
+    session.router,
+    tokens.router,
     version.router,
 )
 
 
-def make_api(house: House) -> FastAPI:
-    """The application of one house. It starts nothing: loop and server are the composition root's."""
+def make_api(house: House | None, *, hosts: Iterable[str] = ()) -> FastAPI:
+    """The application of one house. It starts nothing: loop and server are the composition root's.
+
+    `hosts`: names that browsers may use beside those of loopback. Without a house only the contract can be read.
+    """
     app = FastAPI(
         title="InstantStart",
         version=our_version(),
@@ -37,5 +52,13 @@ def make_api(house: House) -> FastAPI:
     contract.add_to(app)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
+    app.include_router(probes.router)
     app.mount("/api", NothingHere(app))
+    # The last one added is the outermost.
+    app.add_middleware(Mistakes)
+    app.add_middleware(Guard, hosts=tuple(hosts))
+    if house is not None:
+        app.add_middleware(Timed, tell=house.metrics.request)
+    app.add_middleware(Heads)
+    app.add_middleware(SecurityHeaders)
     return app

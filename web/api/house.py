@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,16 +15,22 @@ from reconciler.engine.tick import Engine
 from reconciler.live.clock import Clock
 from web.access.access import Access
 from web.events.bus import Bus
+from web.metrics import Metrics
+from web.pulse import Pulse
 
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """`clock`: the engine's, simulated where the sandbox is; log-ins and tokens keep real time by themselves."""
+    """`clock`: the engine's, simulated where the sandbox is; log-ins and tokens keep real time by themselves.
+    `nudge`: make the next tick come at once, after something that it should see."""
 
     engine: Engine
     settings: Settings
     access: Access
     bus: Bus
+    pulse: Pulse
+    metrics: Metrics
+    nudge: Callable[[], None]
 
     @property
     def repo(self) -> ConfigRepo:

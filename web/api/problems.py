@@ -1,18 +1,20 @@
-"""Errors as RFC 9457 problem details: ours, the framework's, and those that are our mistake."""
+"""Errors as RFC 9457 problem details: ours and the framework's, over HTTP and before a WebSocket opens."""
 
 from __future__ import annotations
 
-import logging
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError, WebSocketRequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
+from starlette.websockets import WebSocket, WebSocketState
 
 from reconciler.config_repo.errors import RefMoved, SecretRefused
 from schemas.errors import (
@@ -31,7 +33,6 @@ from schemas.errors import (
 )
 from schemas.secrets import mask_secrets
 
-log = logging.getLogger(__name__)
 MEDIA: Final = "application/problem+json"
 # The first that fits counts: what is special stands before what it is derived from.
 _STATUS: Final[tuple[tuple[type[InstantStartError], int], ...]] = (
@@ -50,6 +51,7 @@ _STATUS: Final[tuple[tuple[type[InstantStartError], int], ...]] = (
 )
 _OTHER: Final = 422
 _RETRY: Final = 5  # seconds, where nobody said how long
+_REASON: Final = 120  # bytes of the reason of a WebSocket's close frame
 
 
 class FlawView(BaseModel):
@@ -93,8 +95,8 @@ class Problem(BaseModel):
 def add_to(app: FastAPI) -> None:
     app.add_exception_handler(InstantStartError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(WebSocketRequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _framework)
-    app.add_exception_handler(Exception, _unexpected)
 
 
 def problem(
@@ -144,36 +146,43 @@ def of_error(error: InstantStartError) -> Response:
     )
 
 
-async def _ours(_request: Request, error: Exception) -> Response:
+async def _ours(connection: HTTPConnection, error: Exception) -> Response:
     assert isinstance(error, InstantStartError)
-    return of_error(error)
+    return await _answered(connection, of_error(error))
 
 
-async def _invalid(_request: Request, error: Exception) -> Response:
+async def _invalid(connection: HTTPConnection, error: Exception) -> Response:
     """What the framework found wrong in path, query, header or body. The value itself is not repeated: it may be a
     secret."""
-    assert isinstance(error, RequestValidationError)
+    assert isinstance(error, RequestValidationError | WebSocketRequestValidationError)
     flaws = [
         Flaw(where="/".join(str(step) for step in item["loc"]), expected=str(item["msg"]), found=_kind(item))
         for item in error.errors()
     ]
-    return problem(422, "InvalidRequest", "the request does not have the form that is expected", flaws=flaws)
+    text = "the request does not have the form that is expected"
+    return await _answered(connection, problem(422, "InvalidRequest", text, flaws=flaws))
 
 
 def _kind(item: Mapping[str, Any]) -> str:
     return "nothing" if item.get("type") == "missing" else type(item.get("input")).__name__
 
 
-async def _framework(_request: Request, error: Exception) -> Response:
+async def _framework(connection: HTTPConnection, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     reason = HTTPStatus(error.status_code).phrase.title().replace(" ", "").replace("-", "")
-    return problem(error.status_code, reason, str(error.detail), headers=error.headers)
+    return await _answered(connection, problem(error.status_code, reason, str(error.detail), headers=error.headers))
 
 
-async def _unexpected(request: Request, error: Exception) -> Response:
-    """Our mistake: told in the log, not to whoever asks."""
-    log.error("%s %s broke: %s", request.method, request.scope.get("path", ""), type(error).__name__, exc_info=error)
-    return problem(500, "InternalError", "this is our mistake; the service's log says where it happened")
+async def _answered(connection: HTTPConnection, answer: Response) -> Response:
+    """A WebSocket that was not opened yet is answered by the same response; one that was is closed, saying why."""
+    if isinstance(connection, WebSocket):
+        if connection.application_state is WebSocketState.CONNECTING:
+            await connection.send_denial_response(answer)
+        else:
+            told: dict[str, Any] = json.loads(bytes(answer.body))
+            text = f"{told['reason']}: {told['detail']}".encode()[:_REASON].decode("utf-8", "ignore")
+            await connection.close(1011 if answer.status_code >= 500 else 1008, text)
+    return answer
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -1,0 +1,83 @@
+"""Around the routes: what holds for each request, whichever answers it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.api.problems import problem
+
+log = logging.getLogger(__name__)
+Told = Callable[[str, str, int, float], None]
+UNENDING: Final = ("/events",)  # a HEAD of these would never end
+
+
+class Mistakes:
+    """What breaks is our mistake: told in the log, answered 500 as a problem, with the headers of any answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = False
+
+        async def watched(message: Message) -> None:
+            nonlocal began
+            began = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception:
+            log.exception("%s %s broke", scope["method"], template_of(scope))
+            if began:
+                raise  # half an answer cannot be taken back: the connection ends
+            text = "this is our mistake; the service's log says where it happened"
+            await problem(500, "InternalError", text)(scope, receive, send)
+
+
+class Heads:
+    """HEAD is GET without the body; the server below leaves the body out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "HEAD" and not scope["path"].endswith(UNENDING):
+            scope = {**scope, "method": "GET"}
+        await self._app(scope, receive, send)
+
+
+class Timed:
+    """Tells (method, route's template, status, seconds until the answer began) of every HTTP request."""
+
+    def __init__(self, app: ASGIApp, *, tell: Told) -> None:
+        self._app = app
+        self._tell = tell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._tell(scope["method"], template_of(scope), message["status"], time.perf_counter() - began)
+            await send(message)
+
+        await self._app(scope, receive, watched)
+
+
+def template_of(scope: Scope) -> str:
+    """/clusters/{cluster}, never the address itself: that would be a label, or a log line, for each of them."""
+    route: Any = scope.get("route")
+    found = getattr(route, "path_format", None) or getattr(route, "path", None)
+    return found if isinstance(found, str) and found else "other"
