@@ -103,6 +103,8 @@ class Teller:
         if problem != self._problem:
             output.note(problem or "It works again.")
             self._problem = problem
+        for note in result.notes:
+            output.note(note)
 
     def show(self, found: Sequence[Line]) -> None:
         if not self._quiet:

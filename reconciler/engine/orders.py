@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 
+from ulid import ULID
+
+from reconciler.config_repo import names
+from reconciler.config_repo.errors import NameRefused
 from reconciler.config_repo.records import Order
 from reconciler.engine.scope import Scope
 from reconciler.journal.lines import shorten
 from schemas.journal import Phase
 
 LONGEST = 160  # characters of a subject; keys and digests are shorter
+STRAY = timedelta(hours=1)  # a cluster may be committed a little after an order for it
 DOES = ("retry", "resolve", "approve", "release")
 
 
@@ -41,6 +48,21 @@ def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
                 **{"as": happened},
             )
     return taken
+
+
+def strays(orders: Iterable[Order], clusters: Collection[str], now: datetime) -> dict[str, str]:
+    """Ulid → what to say, of orders that nobody has taken for long: there is no such cluster, or they cannot be read.
+    They are about nothing that a journal could tell of."""
+    told: dict[str, str] = {}
+    for order in orders:
+        cluster = str(order.body.get("cluster"))
+        if order.problem is None and cluster in clusters:
+            continue
+        with contextlib.suppress(ValueError, NameRefused):  # what is no ulid has no age, and is not ours to remove
+            if abs(now - ULID.from_str(names.ulid(order.ulid)).datetime) > STRAY:
+                why = order.problem or f"there is no cluster {shorten(cluster, 60)}"
+                told[order.ulid] = f"order {order.ulid} is removed: {why}"
+    return told
 
 
 def _named(scope: Scope, subject: str) -> str:

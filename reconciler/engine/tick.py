@@ -6,6 +6,7 @@ Nothing blocks, and nothing counts that the journal does not have. A tick in whi
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,7 +49,8 @@ log = logging.getLogger(__name__)
 @dataclass(kw_only=True)
 class Result:
     """What a tick did. `wake`: seconds until the next one is worth while; `problem`: why it could do nothing;
-    `problems`: clusters that could not be worked on, and why; `seconds`: real ones that it took, as the loop saw."""
+    `problems`: clusters that could not be worked on, and why; `notes`: what a person should know that is about none of
+    them; `seconds`: real ones that it took, as the loop saw."""
 
     head: str | None = None
     clusters: list[str] = field(default_factory=list[str])
@@ -58,6 +60,7 @@ class Result:
     problem: str | None = None
     problems: dict[str, str] = field(default_factory=dict[str, str])
     seconds: float = 0.0
+    notes: list[str] = field(default_factory=list[str])
 
 
 class Engine:
@@ -90,6 +93,7 @@ class Engine:
         self.preflight = preflight
         self.memories: dict[str, Memory] = {}
         self._gone: dict[str, str] = {}
+        self._beside: dict[str, str] = {}  # revisions planned for clusters that nobody asked for
         self._loose = 0  # journal commits since the repository was packed
         # Clusters wait for their families: in one pool, enough clusters would wait for each other for ever.
         self._families = ThreadPoolExecutor(max_workers=FAMILIES, thread_name_prefix="look")
@@ -164,6 +168,8 @@ class Engine:
         everyone = self._open(names, head, tips, result)
         list(self.pool.map(self._try_to_see, _well(everyone)))
         scopes = _well(everyone)
+        if only is not None:
+            self._see_beside([name for name in there if name not in only], scopes, head, tips)
         fleets = self._fleets(scopes)
         taken: dict[str, list[str]] = {}
         drafts: dict[str, list[act.Draft]] = {}
@@ -174,8 +180,10 @@ class Engine:
         result.lines += self._publish(_well(scopes))
         alive = _well(scopes)
         done = [ulid for scope in alive for ulid in taken[scope.cluster]]
-        if done:
-            self._remove_orders(done)
+        strays = orders.strays(given, there, self.clock.now())
+        result.notes += strays.values()
+        if done or strays:
+            self._remove_orders([*done, *strays])
 
         result.sent = self._act(alive, drafts)
         result.lines += self._publish(_well(alive), replies=True)
@@ -315,6 +323,21 @@ class Engine:
         if self.preflight is not None:
             self.preflight.see(scope)
         scope.nothing_here = doubt.is_anew(scope) and not doubt.has_ours(scope)
+
+    def _see_beside(self, others: Iterable[str], scopes: Sequence[Scope], head: str, tips: opening.Tips) -> None:
+        """Plan, without a word, what the revisions of these clusters do to others: a limit over all clusters of a
+        revision holds for one of them alone too. Once for each: what was planned last counts from then on."""
+        revisions = {scope.revision for scope in scopes if scope.plan is not None and scope.plan.actions}
+        beside: list[Scope] = []
+        for name in others if revisions else ():
+            try:
+                at = self.repo.revision_of(head, name)
+                if at in revisions and self._beside.get(name) != at:
+                    beside.append(opening.open_scope(self.repo, name, head, self.memories, self.clock, tips))
+                    self._beside[name] = at
+            except InstantStartError as error:  # told when it is that cluster's turn
+                log.warning("what this revision does to %s is not known: %s", name, error.message)
+        list(self.pool.map(self._try, beside, itertools.repeat(self._see), beside))
 
     def _fleets(self, scopes: Sequence[Scope]) -> dict[str, Fleet]:
         """What each revision does to all its clusters together. Those that are not due now count with what was

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from reconciler.plan.make import UNMARKED
 from reconciler.plan.registry import rule_for
 from schemas.journal import ClusterStatus, Phase
 from schemas.plan import Action, Cost, Plan, Verb
@@ -93,7 +94,15 @@ def decide(action: Action, given: GateInput) -> Held | None:
         return Held(reason="Suspended", message="spec.suspend is true", way="instantstart resume")
     if action.digest in given.approved:
         return None
-    for rule in (_vanished_folder, _count_drift, _running_pods, _needs_approval, _prune_guard, _blast_radius):
+    for rule in (
+        _vanished_folder,
+        _mark_taken_off,
+        _count_drift,
+        _running_pods,
+        _needs_approval,
+        _prune_guard,
+        _blast_radius,
+    ):
         held = rule(action, given)
         if held is not None:
             return held
@@ -107,6 +116,16 @@ def _vanished_folder(action: Action, given: GateInput) -> Held | None:
         reason="DeletionProtected",
         message="the cluster's folder is gone while deletionProtection was on: nothing is deleted",
         way="put the folder back, commit deletionProtection: false, let it get Ready, then remove it; or release",
+    )
+
+
+def _mark_taken_off(action: Action, given: GateInput) -> Held | None:
+    if action.because != UNMARKED:
+        return None
+    return Held(
+        reason="MarkTakenOff",
+        message=f"{action.key} ({action.name}) was made here and its mark was taken off: it is not deleted",
+        way=f"put its tags back, and it is deleted; or order release {given.plan.cluster} {action.key}, and it stays",
     )
 
 

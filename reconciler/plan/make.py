@@ -15,6 +15,7 @@ from schemas.plan import Action, Cost, Finding, Plan, Refusal, Severity, Unmanag
 from schemas.resource import STAGES, Health, Mark, Observed, Presence, Resource, Source, refs_in, resolve
 from schemas.values import JsonObject
 
+UNMARKED = "unmarked"  # why a thing is let go of that we made and whose mark somebody took off
 # What a document adopts by name, and under which field of spec.adopt.
 ADOPTABLE = {"ec2.Vpc": "vpc", "eks.Cluster": "eks", "hyperpod.Cluster": "hyperpod"}
 
@@ -114,6 +115,9 @@ class _Work:
         if not seen.present or seen.health is Health.DELETING or rule_for(seen.type).once:
             return
         previous = self.given.previous.get(seen.key)
+        if seen.mark is Mark.FOREIGN and self._was_made_here(seen):
+            self._unmarked(seen)
+            return
         if seen.mark is Mark.FOREIGN:
             if previous is None or not previous.reference:
                 self.unmanaged.append(Unmanaged(key=seen.key, message=seen.message or f"{seen.name} is not ours"))
@@ -124,7 +128,16 @@ class _Work:
         stays = seen.mark is Mark.ADOPTED or seen.key in self._staying
         if stays and not rule.marked and seen.mark is not Mark.ADOPTED:
             return  # it stays with what it is in
-        verb = Verb.RELEASE if stays else Verb.DELETE
+        self._remove(seen, Verb.RELEASE if stays else Verb.DELETE, "prune" if self.given.desired else "teardown")
+
+    def _unmarked(self, seen: Observed) -> None:
+        """Made here, and somebody took the mark off: neither deleted nor left behind without a word. What a document
+        adopted is let go of by that alone."""
+        adopted = seen.key in self.given.adopted
+        self._remove(seen, Verb.RELEASE, "teardown" if adopted else UNMARKED)
+
+    def _remove(self, seen: Observed, verb: Verb, because: str) -> None:
+        rule, previous = rule_for(seen.type), self.given.previous.get(seen.key)
         self.actions.append(
             Action(
                 verb=verb,
@@ -138,7 +151,7 @@ class _Work:
                 identity=seen.identity,
                 guards={"presence": "present", "identity": seen.identity},
                 needs=self._dependents(seen, verb),
-                because="prune" if self.given.desired else "teardown",
+                because=because,
             )
         )
 
@@ -163,7 +176,7 @@ class _Work:
             and not other.reference
             and not rule_for(other.type).once
             and (rule_for(other.type).marked if verb is Verb.RELEASE else rule_for(other.type).child_of != seen.type)
-            and _is_there(self.given.observed.get(other.key))
+            and self._is_there(self.given.observed.get(other.key))
             and not self._has_let_go(other.key)
         ]
         return tuple(sorted(found))
@@ -171,7 +184,18 @@ class _Work:
     def _is_built_later(self, other: Observed, than: Observed) -> bool:
         rule, below = rule_for(other.type), rule_for(than.type)
         kin = rule.once or rule.child_of == below.type or other.key in self.given.desired
-        return not kin and _is_there(other) and STAGES.index(rule.stage) > STAGES.index(below.stage)
+        return not kin and self._is_there(other) and STAGES.index(rule.stage) > STAGES.index(below.stage)
+
+    def _is_there(self, seen: Observed | None) -> bool:
+        """Also if its mark is off: what it stands on does not go before somebody has said what becomes of it."""
+        if seen is None or seen.presence is Presence.ABSENT:
+            return False
+        return seen.mark is not Mark.FOREIGN or self._was_made_here(seen)
+
+    def _was_made_here(self, seen: Observed) -> bool:
+        """By its id; what another cluster has marked since is that one's."""
+        known = self.given.made.get(seen.key, "")
+        return seen.bar is None and known in (seen.attrs.get("id"), seen.attrs.get("arn"))
 
     def _has_let_go(self, key: str) -> bool:
         """It stays and needs it no more: all of it could be compared, and nothing is left to change."""
@@ -243,7 +267,7 @@ class _Work:
         if resource.adopt is not None or (resource.takes_over and not known):
             self._adopt(resource, seen)
             return
-        if self.given.made.get(resource.key, "") in (seen.attrs.get("id"), seen.attrs.get("arn")):
+        if self._was_made_here(seen):
             want: JsonObject = {"mark": resource.key}
             marked = _action(resource, Verb.MARK, Cost.NONE, want=want, identity=seen.identity, because="drift")
             self.actions.append(marked)
@@ -362,10 +386,6 @@ def _action(
 def _guards(seen: Observed, names: tuple[str, ...]) -> JsonObject:
     """Only what the change overwrites and what act can read again."""
     return {name: seen.guards[name] for name in names if name in seen.guards}
-
-
-def _is_there(seen: Observed | None) -> bool:
-    return seen is not None and seen.presence is not Presence.ABSENT and seen.mark is not Mark.FOREIGN
 
 
 def _short(value: object) -> str:

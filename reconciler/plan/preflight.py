@@ -118,26 +118,34 @@ def _side_by_side(
     plan: Plan, machines: Iterable[Action], observed: Mapping[str, Observed], facts: Facts
 ) -> Iterator[Finding]:
     """A renamed group: the new one is made before the old one goes, so that work can move; for a while both count."""
-    new = {name: action for action in machines if (name := quota_name(action.want)) and action.verb is Verb.CREATE}
+    machines = list(machines)
+    new = {name: action for action in machines if (name := _pool(action.want)) and action.verb is Verb.CREATE}
     old: dict[str, list[Action]] = {}
     for action in plan.actions:
         seen = observed.get(action.key)
         if action.type == GROUP and action.verb is Verb.DELETE and seen is not None:
-            old.setdefault(quota_name(seen.spec) or "", []).append(action)
+            old.setdefault(_pool(seen.spec) or "", []).append(action)
     for name, action in sorted(new.items()):
         going = old.get(name, [])
         if not going:
             continue
         count = sum(int(observed[each.key].spec.get("count") or 0) for each in going)
-        count += sum(_more(each, observed) for each in machines if quota_name(each.want) == name)
+        count += sum(_more(each, observed) for each in machines if _pool(each.want) == name)
         names = _listed(each.name for each in going)
         allowed = facts.quotas.get(name)
         if allowed is not None and count > allowed:
             text = f"{count} of its type together with {names}, the quota {name!r} allows {allowed}"
             yield _error(action, "QuotaTooSmall", f"{text}: delete {names} in a commit before")
         else:
-            text = f"runs beside {names} until that is deleted: room for {count} of its type is needed"
+            where = name if quota_name(action.want) is None else "of its type"
+            text = f"runs beside {names} until that is deleted: room for {count} {where} is needed"
             yield _warning(action, "SideBySide", f"{text}, or delete {names} in a commit before")
+
+
+def _pool(spec: Mapping[str, Any]) -> str | None:
+    """What groups of one kind share and can use up: their quota, or the machines of their training plan."""
+    plan = spec.get("trainingPlan")
+    return quota_name(spec) or (None if plan is None else f"in training plan {str(plan).rpartition('/')[2]}")
 
 
 # Room for them -------------------------------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ class Cloud:
     faults: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     blind: set[str] = field(default_factory=set[str])
     why_blind: str = "Throttled"
+    unmarked: set[str] = field(default_factory=set[str])  # keys of things whose mark somebody took off
     strange: set[str] = field(default_factory=set[str])  # clusters in which something stands that no rule knows
     looks: list[str] = field(default_factory=list[str])
     lag: float = 0.0
@@ -189,10 +190,15 @@ class Family(BaseHandler):
             health=Health.HEALTHY if up else Health.PROGRESSING,
             reason="" if up else "Creating",
             ready=up,
-            mark=Mark.CHILD if thing.type == GROUP else Mark.OURS,
+            mark=self._mark(thing),
             op=None if thing.type == GROUP else thing.op,
             identity=thing.id,
         )
+
+    def _mark(self, thing: Thing) -> Mark:
+        if thing.key in self.cloud.unmarked:
+            return Mark.FOREIGN
+        return Mark.CHILD if thing.type == GROUP else Mark.OURS
 
     def calls(self, world: World, actions: Sequence[Action]) -> Sequence[Call]:
         if self.cloud.fault(f"draft {self.types[0]}") is not None:

@@ -49,6 +49,7 @@ def given(*actions: Action, observed: tuple[Observed, ...] = (), **more: Any) ->
 SCALE_UP = action(fields=("count",), want={"count": 6})
 SCALE_DOWN = action(fields=("count",), want={"count": 2})
 DELETE = action(Verb.DELETE)
+UNMARKED = action(Verb.RELEASE, cost=Cost.NONE, because="unmarked")
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,8 @@ DELETE = action(Verb.DELETE)
         (SCALE_UP, {}, None, "an in-place change passes alone"),
         (SCALE_UP, {"suspended": True}, "Suspended", "suspend holds everything"),
         (SCALE_UP, {"suspended": True, "approved": frozenset({SCALE_UP.digest})}, "Suspended", "an approval does not wake"),
+        (UNMARKED, {"folder_gone": True, "unprotected": True}, "MarkTakenOff", "a teardown tells what it would leave"),
+        (UNMARKED, {"approved": frozenset({UNMARKED.digest})}, None, "a person lets go of it"),
         (DELETE, {"limits": Limits()}, "NeedsApproval", "deletes ask by default"),
         (DELETE, {"limits": Limits(), "approved": frozenset({DELETE.digest})}, None, "approved by digest"),
         (DELETE, {"limits": Limits(), "approved": frozenset({"0" * 64})}, "NeedsApproval", "another digest is not this one"),

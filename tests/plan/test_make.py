@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reconciler.plan.make import PlanInput, make
 from schemas.plan import Cost, Plan, Verb
-from schemas.resource import Health, Mark, Observed, Presence, Ref, Resource, Source, Stage, resolve
+from schemas.resource import Bar, Health, Mark, Observed, Presence, Ref, Resource, Source, Stage, resolve
 
 DOC = Source("InstanceGroup", "gpu", "clusters/prod/groups.yaml", 3)
 
@@ -140,6 +140,42 @@ def test_prune_is_ours_minus_desired_and_what_is_not_ours_is_only_shown() -> Non
     assert verbs(made) == ["delete gpu"]
     assert [u.key for u in made.unmanaged] == [foreign.key]
     assert made.actions[0].identity == "id-gpu@2026"
+
+
+@pytest.mark.parametrize(
+    ("change", "known", "expected", "reason"),
+    [
+        (
+            {},
+            {"made": {"hyperpod.InstanceGroup/prod/gpu": "id-gpu"}},
+            "release unmarked",
+            "made here, and its id says so",
+        ),
+        ({}, {"made": {"hyperpod.InstanceGroup/prod/gpu": "id-old"}}, "", "another thing under the name of ours"),
+        ({}, {}, "", "nobody knows of it"),
+        (
+            {"bar": Bar("OthersMark", "another cluster's", "let go of it there")},
+            {"made": {"hyperpod.InstanceGroup/prod/gpu": "id-gpu"}},
+            "",
+            "another cluster has it now: its marks are not touched",
+        ),
+        (
+            {},
+            {
+                "made": {"hyperpod.InstanceGroup/prod/gpu": "id-gpu"},
+                "adopted": {"hyperpod.InstanceGroup/prod/gpu": "gpu"},
+            },
+            "release teardown",
+            "adopted things are let go of anyway",
+        ),
+    ],
+)
+def test_what_lost_its_mark_and_is_wanted_by_nobody(
+    change: dict[str, Any], known: dict[str, Any], expected: str, reason: str
+) -> None:
+    made = plan([], [seen(group(), mark=Mark.FOREIGN, **change)], [group()], **known)
+    assert " ".join(f"{a.verb.value} {a.because}" for a in made.actions) == expected, reason
+    assert bool(made.unmanaged) is not bool(expected), "one or the other is said"
 
 
 def test_an_operation_whose_document_went_leaves_nothing_to_delete() -> None:

@@ -195,6 +195,19 @@ def test_a_renamed_group_runs_beside_the_old_one(
     assert all("old" in each.message and "16" in each.message for each in said)
 
 
+def test_two_groups_that_share_a_training_plan_for_a_while() -> None:
+    """B16: its machines are counted by nobody's quota, and the old group has them."""
+    arn = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-may"
+    reserved = {"capacity": {"trainingPlan": {}}, "trainingPlan": arn}
+    was = group("old", "ml.p5.48xlarge", 8, **reserved)
+    there = seen(was.key, spec={**was.spec, "subnets": []}, attrs={"current": 8, "target": 8})
+    (said,) = found(group("new", "ml.p5.48xlarge", 8, **reserved), observed=(there,))
+    assert (said.severity, said.reason) == (Severity.WARNING, "SideBySide")
+    assert "room for 16 in training plan p5-may" in said.message and "delete old in a commit before" in said.message
+    other = group("new", "ml.p5.48xlarge", 8, **reserved | {"trainingPlan": arn.replace("may", "june")})
+    assert found(other, observed=(there,)) == []
+
+
 def test_nothing_is_told_where_no_machine_is_asked_for() -> None:
     facts = Facts(zones={"ml.m5.2xlarge": frozenset({"usw2-az9"})}, quotas={"ml.m5.2xlarge for cluster usage": 0})
     wanted = group("a", "ml.m5.2xlarge", 2)

@@ -107,6 +107,8 @@ class _Run:
         for cluster, why in result.problems.items():
             if why != self.problems.get(cluster) and not self._quiet:
                 output.note(f"{cluster}: {why}")
+        for note in result.notes if not self._quiet else ():
+            output.note(note)
         # A cluster that rests after a problem still has it.
         self.problems = {name: why for name, why in self.problems.items() if name not in result.clusters}
         self.problems |= result.problems

@@ -33,7 +33,13 @@ _COSTS = {
     "delete": "deleted for good",
     "refused": "refused",
 }
-_BECAUSE = {"git": "", "drift": "it was changed outside git", "prune": "no document wants it", "teardown": "teardown"}
+_BECAUSE = {
+    "git": "",
+    "drift": "it was changed outside git",
+    "prune": "no document wants it",
+    "teardown": "teardown",
+    "unmarked": "its mark was taken off",
+}
 _WIDEST = 100
 _CALL = re.compile(r"[a-z0-9-]+:[A-Z][A-Za-z0-9]*")
 
