@@ -198,7 +198,7 @@ def test_a_renamed_group_runs_beside_the_old_one(
 def test_two_groups_that_share_a_training_plan_for_a_while() -> None:
     """B16: its machines are counted by nobody's quota, and the old group has them."""
     arn = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-may"
-    reserved = {"capacity": {"trainingPlan": {}}, "trainingPlan": arn}
+    reserved: dict[str, Any] = {"capacity": {"trainingPlan": {}}, "trainingPlan": arn}
     was = group("old", "ml.p5.48xlarge", 8, **reserved)
     there = seen(was.key, spec={**was.spec, "subnets": []}, attrs={"current": 8, "target": 8})
     (said,) = found(group("new", "ml.p5.48xlarge", 8, **reserved), observed=(there,))
