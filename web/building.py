@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from reconciler.engine.settings import Settings
 from reconciler.engine.tick import Engine
+from reconciler.reads.reads import Reads
 from web.access.access import Access
 from web.api.house import House
 from web.events.bus import Bus
@@ -24,4 +25,5 @@ def build(engine: Engine, settings: Settings, *, nudge: Callable[[], None] = lam
         pulse=pulse,
         metrics=Metrics(engine, pulse, access.limits),
         nudge=nudge,
+        reads=Reads(engine),
     )

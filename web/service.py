@@ -53,6 +53,7 @@ class Service:
     def stop(self) -> None:
         """Streams end, requests under way get two seconds, the running tick ends; nothing new begins."""
         self.house.bus.close()
+        self.house.reads.close()
         self._server.stop()
         self.loop.stop()
         self._events.stop()

@@ -21,7 +21,7 @@ from ulid import ULID
 from reconciler.config_repo.errors import RemoteAuthFailed
 from reconciler.config_repo.records import Order
 from reconciler.config_repo.repo import ConfigRepo
-from reconciler.engine import act, doubt, gate, look, orders, planning, record, resolve, rollout, workloads
+from reconciler.engine import act, doubt, gate, look, orders, planning, record, resolve, rollout, sight, workloads
 from reconciler.engine import load as loading
 from reconciler.engine import open as opening
 from reconciler.engine.kubes import Kubes
@@ -29,6 +29,7 @@ from reconciler.engine.library import Library
 from reconciler.engine.memory import Memory
 from reconciler.engine.preflight import Preflight
 from reconciler.engine.scope import Scope
+from reconciler.engine.sight import Sight
 from reconciler.engine.wake import next_wake
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
@@ -92,6 +93,7 @@ class Engine:
         self.kubes = Kubes(accounts)
         self.preflight = preflight
         self.memories: dict[str, Memory] = {}
+        self.sights: dict[str, Sight] = {}  # for readers in other threads: each is replaced whole
         self._gone: dict[str, str] = {}
         self._beside: dict[str, str] = {}  # revisions planned for clusters that nobody asked for
         self._loose = 0  # journal commits since the repository was packed
@@ -194,6 +196,8 @@ class Engine:
             if scope.nothing_here and not doubt.may_be_there(scope):
                 scope.memory.nothing_left = scope.revision
             scope.memory.wake = self.clock.now().timestamp() + self._pause(scope)
+            if not scope.nothing_here:
+                self.sights[scope.cluster] = sight.of(scope, self.clock.iso())
         self._forget_gone()
         self._tidy()
         result.problems |= {scope.cluster: scope.problem for scope in everyone if scope.problem is not None}
@@ -379,6 +383,7 @@ class Engine:
             ended = self.memories[name].fold.at
             if ended and now - datetime.fromisoformat(ended).timestamp() > AFTER_GONE:
                 del self.memories[name]
+                self.sights.pop(name, None)
                 self.kubes.forget(name)
 
     def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:

@@ -138,7 +138,7 @@ def of_plan(plan: Plan, observed: Mapping[str, Observed], held: Mapping[str, Hel
         revision=plan.revision,
         digest=plan.digest,
         counts={verb: number for verb, number in plan.counts().items() if number},
-        actions=tuple(_action(action, observed.get(action.key), held.get(action.digest)) for action in plan.actions),
+        actions=tuple(action_view(a, observed.get(a.key), held.get(a.digest)) for a in plan.actions),
         refusals=tuple(_refusal(refusal) for refusal in plan.refusals),
         findings=tuple(_finding(finding) for finding in plan.findings),
         unmanaged=tuple(SeenView(key=thing.key, message=thing.message) for thing in plan.unmanaged),
@@ -177,7 +177,7 @@ def shown(value: Any) -> Any:
             return f"({value})"
 
 
-def _action(action: Action, seen: Observed | None, held: Held | None) -> ActionView:
+def action_view(action: Action, seen: Observed | None, held: Held | None) -> ActionView:
     spec = seen.spec if seen is not None else {}
     return ActionView(
         verb=action.verb.value,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from reconciler.config_repo.errors import ObjectMissing, UnknownCluster
+from reconciler.config_repo.records import Order
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import journal
 from schemas.journal import ClusterStatus, Condition, OpRecord, Phase, StageStatus
@@ -137,7 +138,7 @@ def status(repo: ConfigRepo, cluster: str) -> StatusView:
         wanted = _wanted(repo, cluster)
         return StatusView(cluster=cluster, condition="Stalled", reason="JournalBroken", msg=error.message, head=wanted)
     folded = journal.read(repo, cluster, notes).status()
-    view = of_status(folded, head=_wanted(repo, cluster), orders=_orders(repo, cluster))
+    view = of_status(folded, head=_wanted(repo, cluster), orders=orders(repo).get(cluster, ()))
     return view if notes.tip is not None else view.model_copy(update=_without_journal(repo, cluster))
 
 
@@ -240,15 +241,21 @@ def _wanted(repo: ConfigRepo, cluster: str) -> str | None:
         return None  # its history was rewritten away; only the journal is left
 
 
-def _orders(repo: ConfigRepo, cluster: str) -> tuple[OrderView, ...]:
-    return tuple(
-        OrderView(
-            id=order.ulid,
-            do=str(order.body.get("do", "")),
-            subject=str(order.body.get("subject", "")),
-            by=str(order.body.get("principal") or order.author),
-            why=str(order.body.get("why", "")),
-        )
-        for order in repo.orders()
-        if order.problem is None and order.body.get("cluster") == cluster
+def orders(repo: ConfigRepo) -> dict[str, tuple[OrderView, ...]]:
+    """By cluster, oldest first: orders that the engine has not taken up yet."""
+    found: dict[str, tuple[OrderView, ...]] = {}
+    for order in repo.orders():
+        if order.problem is None:
+            cluster = str(order.body.get("cluster"))
+            found[cluster] = (*found.get(cluster, ()), _order(order))
+    return found
+
+
+def _order(order: Order) -> OrderView:
+    return OrderView(
+        id=order.ulid,
+        do=str(order.body.get("do", "")),
+        subject=str(order.body.get("subject", "")),
+        by=str(order.body.get("principal") or order.author),
+        why=str(order.body.get("why", "")),
     )

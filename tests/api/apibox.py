@@ -85,6 +85,7 @@ class ApiBox:
         self._clients.clear()
         if self._house is not None:
             self._house.bus.close()
+            self._house.reads.close()
         if self._server is not None:
             self._server.stop()
         self._house = self._server = None

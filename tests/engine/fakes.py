@@ -24,6 +24,7 @@ from reconciler.engine.tick import Engine, Result
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import SteppedClock
 from reconciler.resources.handler import Handler, World
+from schemas.errors import Refused
 from schemas.journal import ClusterStatus, Condition
 from tests.engine.invented_cloud import Cloud, families
 
@@ -61,6 +62,9 @@ class FlakyRepo(ConfigRepo):
 class _NoPods:
     def list(self, *_args: Any, **_more: Any) -> list[Any]:
         return []
+
+    def watch(self, *_args: Any, **_more: Any) -> None:
+        raise Refused("this cloud has no Kubernetes", reason="NotConnected")
 
 
 class _FakeKubes:

@@ -14,9 +14,15 @@ from web.api.house import House
 from web.api.nothing import NothingHere
 from web.api.outer import Heads, Mistakes, Timed
 from web.api.routes import (
+    clusters,
+    drift,
     events,
+    groups,
+    nodes,
     probes,
+    resources,
     session,
+    timeline,
     tokens,
     version,
 )
@@ -25,8 +31,14 @@ PREFIX = "/api/v1"
 LARGEST = 4 << 20  # bytes of a body; documents are far smaller
 ROUTERS: tuple[APIRouter, ...] = (
     # One line each, by name.
+    clusters.router,
+    drift.router,
     events.router,
+    groups.router,
+    nodes.router,
+    resources.router,
     session.router,
+    timeline.router,
     tokens.router,
     version.router,
 )

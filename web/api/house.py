@@ -13,6 +13,7 @@ from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine.settings import Settings
 from reconciler.engine.tick import Engine
 from reconciler.live.clock import Clock
+from reconciler.reads.reads import Reads
 from web.access.access import Access
 from web.events.bus import Bus
 from web.metrics import Metrics
@@ -31,6 +32,7 @@ class House:
     pulse: Pulse
     metrics: Metrics
     nudge: Callable[[], None]
+    reads: Reads
 
     @property
     def repo(self) -> ConfigRepo:

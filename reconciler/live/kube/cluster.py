@@ -206,9 +206,11 @@ class KubeCluster:
         *,
         namespace: str | None = None,
         label_selector: str | None = None,
+        on_open: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
-        """Follow a kind until `stop` is set or the cluster is closed; blocks, so give it a thread."""
-        watching.watch(self, gvk, on_event, stop, namespace=namespace, label_selector=label_selector)
+        """Follow a kind until `stop` is set or the cluster is closed; blocks, so give it a thread. `on_open` is given
+        what wakes that thread at once, anew for each connection; without it `stop` is seen within a minute."""
+        watching.watch(self, gvk, on_event, stop, namespace=namespace, label_selector=label_selector, on_open=on_open)
 
     def served(self, gvk: Gvk) -> Served:
         """How the cluster serves a kind; `NotFound` with reason KindNotServed if it does not."""

@@ -160,13 +160,18 @@ class Transport:
             self._streams.discard(answer)
         answer.close()
 
+    def wake(self, answer: urllib3.BaseHTTPResponse) -> None:
+        """Wakes the thread that reads this stream: it finds the stream's end, and gives it back to `end`."""
+        with self._lock:
+            if answer in self._streams and isinstance(answer, urllib3.HTTPResponse):
+                answer.shutdown()
+
     def close(self) -> None:
         with self._lock:
             self._closed = True
             streams = tuple(self._streams)
         for answer in streams:
-            if isinstance(answer, urllib3.HTTPResponse):
-                answer.shutdown()  # wakes the thread that reads it, which then ends it
+            self.wake(answer)
         self._pool.close()
         self._api.close()
 

@@ -52,6 +52,7 @@ def watch(
     *,
     namespace: str | None,
     label_selector: str | None,
+    on_open: Callable[[Callable[[], None]], None] | None = None,
 ) -> None:
     place = ""
     failures = 0
@@ -59,7 +60,7 @@ def watch(
         try:
             if not place:
                 place = _list(cluster, gvk, on_event, namespace, label_selector)
-            for event, place in _stream(cluster, gvk, place, namespace, label_selector):  # noqa: B007, B020
+            for event, place in _stream(cluster, gvk, place, namespace, label_selector, on_open):  # noqa: B007, B020
                 failures = 0
                 if stop.is_set():
                     return
@@ -94,7 +95,12 @@ def _list(
 
 
 def _stream(
-    cluster: KubeCluster, gvk: Gvk, place: str, namespace: str | None, label_selector: str | None
+    cluster: KubeCluster,
+    gvk: Gvk,
+    place: str,
+    namespace: str | None,
+    label_selector: str | None,
+    on_open: Callable[[Callable[[], None]], None] | None,
 ) -> Iterator[tuple[WatchEvent, str]]:
     """Events and the place after each. Ends when the server ends the turn or the connection breaks."""
     query = {
@@ -106,6 +112,8 @@ def _stream(
     if label_selector:
         query["labelSelector"] = label_selector
     answer = cluster.transport.stream(cluster.served(gvk).path(namespace), query, silence=SILENCE_SECONDS)
+    if on_open is not None:
+        on_open(lambda: cluster.transport.wake(answer))
     try:
         for line in _lines(answer):
             event: dict[str, Any] = orjson.loads(line)
