@@ -42,7 +42,15 @@ class TokenRecord(BaseModel):
     last_used: datetime | None = None
 
     def principal(self) -> Principal:
-        return Principal(name=self.name, kind=self.kind, scopes=frozenset(self.scopes), via="token", id=self.id)
+        """An agent works for whoever made its token."""
+        return Principal(
+            name=self.name,
+            kind=self.kind,
+            scopes=frozenset(self.scopes),
+            via="token",
+            on_behalf_of=self.created_by if self.kind == "agent" else "",
+            id=self.id,
+        )
 
 
 class Tokens:

@@ -1,0 +1,168 @@
+"""The stream of events: what is journalled reaches whoever listens, at once."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from tests.api.apibox import ApiBox
+from tests.engine.fakes import cluster_yaml, group_yaml
+from web.access.limits import Rates
+from web.api.routes import events
+from web.events.journal import JournalEvents
+
+REACH = 0.3  # seconds from a line in the repository to an open stream (design §12)
+
+
+@dataclass
+class Heard:
+    kind: str
+    id: str
+    data: dict[str, object]
+    at: float
+
+
+@contextmanager
+def listening(api: ApiBox, *, last: str | None = None, **params: str) -> Generator[Iterator[Heard]]:
+    headers = {"Authorization": f"Bearer {api.token('read')}"} | ({"Last-Event-ID": last} if last is not None else {})
+    with (
+        httpx.Client(timeout=30, trust_env=False) as client,
+        client.stream("GET", f"{api.url}/api/v1/events", headers=headers, params=params) as answer,
+    ):
+        assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/event-stream")
+        lines = answer.iter_lines()
+        assert next(lines) == ": open", "the reader knows that it is heard"
+        yield _parsed(lines)
+
+
+def _parsed(lines: Iterator[str]) -> Iterator[Heard]:
+    told: dict[str, str] = {}
+    for line in lines:
+        if line:
+            name, _, value = line.partition(": ")
+            told[name] = value
+        elif "data" in told:
+            yield Heard(told.get("event", ""), told.get("id", ""), json.loads(told["data"]), time.monotonic())
+            told = {}
+        else:
+            told = {}
+
+
+def line_of(event: Heard) -> dict[str, Any]:
+    return cast("dict[str, Any]", event.data.get("line", {}))
+
+
+@contextmanager
+def joined(api: ApiBox) -> Generator[JournalEvents]:
+    """Engine and bus joined as the service does it."""
+    joint = JournalEvents(api.rig.repo, api.house.bus)
+    joint.start()
+    yield joint
+    joint.stop()
+
+
+def test_a_line_reaches_an_open_stream_in_time(api: ApiBox) -> None:
+    """In the middle of a tick, while it goes on. Measured from when the push was accepted."""
+    api.rig.commit({"cluster": cluster_yaml(), "groups": group_yaml("a")})
+    written: list[float] = []
+    with joined(api) as joint, listening(api) as heard:
+
+        def accepted() -> None:
+            written.append(time.monotonic())
+            joint.ring()
+
+        api.rig.engine.on_lines = accepted
+        loop = threading.Thread(target=api.rig.settle)
+        loop.start()
+        found: list[Heard] = []
+        for event in heard:
+            found.append(event)
+            if line_of(event).get("stage") == "compute":
+                break
+        loop.join()
+    numbers = [line_of(event)["seq"] for event in found]
+    assert numbers == list(range(1, len(found) + 1)), "every line, once, in the journal's order"
+    delays = [event.at - max((at for at in written if at <= event.at), default=0.0) for event in found]
+    print(f"longest {max(delays):.3f} s, median {statistics.median(delays):.3f} s")
+    assert max(delays) < REACH, f"{max(delays):.3f} s; median {statistics.median(delays):.3f} s"
+
+
+def test_only_one_cluster_and_coming_back(api: ApiBox) -> None:
+    bus = api.house.bus
+    with listening(api, cluster="prod") as heard:
+        bus.publish("journal", {"cluster": "dev", "line": {"seq": 1}})
+        bus.publish("journal", {"cluster": "prod", "line": {"seq": 7}})
+        bus.publish("change", {"id": "x", "state": "open"})
+        first, second = next(heard), next(heard)
+    assert (first.kind, first.data["cluster"]) == ("journal", "prod") and second.kind == "change"
+    with listening(api, last=first.id) as heard:
+        assert next(heard).id == second.id
+    with listening(api, last="another-1") as heard:
+        gap = next(heard)
+        assert (gap.kind, gap.data) == ("gap", {"last": "another-1"})
+
+
+def test_a_restart_is_a_gap(api: ApiBox) -> None:
+    api.house.bus.publish("tick", {"n": 1})
+    last = f"{api.house.bus.life}-1"
+    api.restart()
+    with listening(api, last=last) as heard:
+        assert next(heard).kind == "gap"
+
+
+def test_who_lost_their_rights_hears_nothing_more(api: ApiBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "_CHECK", 0.0)
+    with listening(api) as heard:
+        api.house.bus.publish("tick", {"n": 1})
+        assert next(heard).data == {"n": 1}
+        for record in api.house.access.tokens.all():
+            api.house.access.tokens.revoke(record.id)
+        api.house.bus.publish("tick", {"n": 2})
+        assert list(heard) == [], "the stream ends"
+
+
+def test_streams_have_a_limit_and_are_given_back(api: ApiBox) -> None:
+    header = {"Authorization": f"Bearer {api.token('read')}"}
+    limit = Rates().streams
+    with httpx.Client(timeout=30, trust_env=False, limits=httpx.Limits(max_connections=limit + 8)) as client:
+        url = f"{api.url}/api/v1/events"
+        open_ones = [client.send(client.build_request("GET", url, headers=header), stream=True) for _ in range(limit)]
+        assert {answer.status_code for answer in open_ones} == {200}
+        assert api.house.access.limits.open_streams == limit
+        refused = client.get(url, headers=header)
+        assert refused.status_code == 429 and refused.json()["reason"] == "TooManyStreams"
+        assert int(refused.headers["retry-after"]) >= 1
+        for answer in open_ones:
+            answer.close()
+    end = time.monotonic() + 10
+    while api.house.access.limits.open_streams:
+        api.house.bus.publish("tick", {})  # whoever is gone is noticed when there is something to say
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_stop_does_not_wait_for_streams(api: ApiBox) -> None:
+    with listening(api) as heard:
+        ended = threading.Event()
+
+        def read() -> None:
+            assert list(heard) == []
+            ended.set()
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        began = time.monotonic()
+        api.house.bus.close()
+        assert ended.wait(5), "the stream ends by itself"
+        api.close()
+        assert time.monotonic() - began < 1.5
+        reader.join()
