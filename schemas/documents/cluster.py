@@ -59,7 +59,10 @@ class Access(Shape):
     principal: words.PrincipalArn = documented("The IAM role or user.", cost=Cost.IN_PLACE)
     policy: AccessPolicy = documented("The EKS access policy.", cost=Cost.IN_PLACE)
     namespaces: Annotated[tuple[words.ObjectName, ...], Field(min_length=1)] | None = listed(
-        "Namespaces the right is limited to; absent: the whole cluster.", cost=Cost.IN_PLACE, default=None
+        "Namespaces the right is limited to; absent: the whole cluster.",
+        cost=Cost.IN_PLACE,
+        default=None,
+        unique_by=(),
     )
 
 
@@ -69,7 +72,10 @@ class Endpoint(Ruled):
     public: bool = documented("Reachable from the internet, by publicCidrs.", cost=Cost.IN_PLACE, default=True)
     private: bool = documented("Reachable inside the VPC.", cost=Cost.IN_PLACE, default=True)
     public_cidrs: Annotated[tuple[words.PublicCidr, ...], Field(min_length=1, max_length=40)] = listed(
-        "Address ranges that may reach the public endpoint.", cost=Cost.IN_PLACE, default=("0.0.0.0/0",)
+        "Address ranges that may reach the public endpoint.",
+        cost=Cost.IN_PLACE,
+        default=("0.0.0.0/0",),
+        unique_by=(),
     )
 
     def rules(self) -> Iterator[Broken]:
@@ -181,13 +187,16 @@ class ClusterSpec(Ruled):
         default_factory=shared(Network()),
     )
     access: Annotated[tuple[Access, ...], Field(max_length=100)] = listed(
-        "Who may use the Kubernetes API, beside this control plane.", cost=Cost.IN_PLACE, default=()
+        "Who may use the Kubernetes API, beside this control plane.",
+        cost=Cost.IN_PLACE,
+        default=(),
+        unique_by=("principal", "policy"),
     )
     endpoint: Endpoint = documented(
         "Who may reach the Kubernetes API.", cost=Cost.IN_PLACE, default_factory=shared(Endpoint())
     )
     logging: Annotated[tuple[LogType, ...], Field(max_length=5)] = listed(
-        "Control plane logs that go to CloudWatch.", cost=Cost.IN_PLACE, default=_ALL_LOGS
+        "Control plane logs that go to CloudWatch.", cost=Cost.IN_PLACE, default=_ALL_LOGS, unique_by=()
     )
     hyperpod: HyperPod = documented(
         "Settings of the HyperPod cluster.", cost=Cost.IN_PLACE, default_factory=shared(HyperPod())

@@ -55,6 +55,7 @@ def _declared(model: type[Shape], prefix: str) -> Iterator[tuple[str, FieldCost]
                     default=said.default,
                     way_out=said.way_out,
                     description=field.description or "",
+                    unique_by=said.unique_by,
                 ),
             )
 

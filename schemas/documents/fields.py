@@ -26,13 +26,18 @@ WhenRemoved = Literal["default", "remove", "required"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FieldCost:
-    """What a change of one field does to what runs. `way_out` is there where the cost is REFUSED or REPLACE."""
+    """What a change of one field does to what runs. `way_out` is there where the cost is REFUSED or REPLACE.
+
+    `unique_by`, of lists whose order means nothing: the fields that together name an item, none where each item is its
+    own name. Of other lists, None: the list is one value.
+    """
 
     cost: Cost
     when_removed: WhenRemoved
     default: JsonValue = None
     way_out: str = ""
     description: str = ""
+    unique_by: tuple[str, ...] | None = None
 
 
 def documented(
@@ -42,6 +47,7 @@ def documented(
     way_out: str = "",
     default: Any = PydanticUndefined,
     default_factory: Callable[[], Any] | None = None,
+    unique_by: tuple[str, ...] | None = None,
     **rules: Any,
 ) -> Any:
     """A pydantic field that declares its cost.
@@ -55,9 +61,11 @@ def documented(
         removed, shown = "required", None
     elif shown is None:
         removed = "remove"
-    said = {"cost": cost.value, "whenRemoved": removed, "wayOut": way_out}
+    said: dict[str, Any] = {"cost": cost.value, "whenRemoved": removed, "wayOut": way_out}
     if removed == "default":
         said["default"] = plain(shown)
+    if unique_by is not None:
+        said["uniqueBy"] = list(unique_by)
     extra = {METADATA: {name: value for name, value in said.items() if value != ""}}
     given = {"default_factory": default_factory} if default_factory else {"default": default}
     return Field(description=description, json_schema_extra=cast("Any", extra), **given, **rules)
@@ -85,6 +93,7 @@ def said_of(extra: object) -> FieldCost | None:
         when_removed=said["whenRemoved"],
         default=copy.deepcopy(said.get("default")),
         way_out=said.get("wayOut", ""),
+        unique_by=tuple(said["uniqueBy"]) if "uniqueBy" in said else None,
     )
 
 

@@ -188,12 +188,13 @@ class InstanceGroupSpec(Ruled):
         "Checks that new nodes pass before work runs on them; they take one to two hours.",
         cost=Cost.IN_PLACE,
         default=None,
+        unique_by=(),
     )
     labels: Annotated[Mapping[words.LabelKey, words.LabelValue], Field(max_length=limits.largest("labels"))] = (
         documented("Labels on the nodes.", cost=Cost.IN_PLACE, default_factory=dict[str, str])
     )
     taints: Annotated[tuple[Taint, ...], Field(max_length=limits.largest("taints"))] = listed(
-        "Taints on the nodes.", cost=Cost.IN_PLACE, default=()
+        "Taints on the nodes.", cost=Cost.IN_PLACE, default=(), unique_by=("key", "effect")
     )
     lifecycle_script: words.FilePath | None = documented(
         "A script of this group's own instead of the cluster's. A change reaches new nodes only.",

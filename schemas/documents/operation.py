@@ -22,7 +22,10 @@ class Reboot(Ruled):
     also_known: ClassVar[dict[str, str]] = {"nodeIds": "nodes", "instances": "nodes", "instanceIds": "nodes"}
 
     nodes: Annotated[tuple[words.NodeId, ...], Field(min_length=1, max_length=100)] = listed(
-        "The instances. Each is its own operation with its own outcome.", cost=Cost.REFUSED, way_out=_NEW_NAME
+        "The instances. Each is its own operation with its own outcome.",
+        cost=Cost.REFUSED,
+        way_out=_NEW_NAME,
+        unique_by=(),
     )
 
     def rules(self) -> Iterator[Broken]:

@@ -53,6 +53,7 @@ class Approvals(Ruled):
         "Costs that need an approval; the others pass by themselves.",
         cost=Cost.IN_PLACE,
         default=("replace", "delete"),
+        unique_by=(),
     )
 
     def rules(self) -> Iterator[Broken]:
@@ -75,7 +76,10 @@ class DirectCommit(Ruled):
     """What may be changed without review."""
 
     paths: Annotated[tuple[PathGlob, ...], Field(max_length=100)] = listed(
-        "Files that people may commit without a review. Never this one.", cost=Cost.IN_PLACE, default=()
+        "Files that people may commit without a review. Never this one.",
+        cost=Cost.IN_PLACE,
+        default=(),
+        unique_by=(),
     )
 
     def rules(self) -> Iterator[Broken]:

@@ -106,6 +106,7 @@ class StorageSpec(Shape):
         cost=Cost.REFUSED,
         way_out=_NEW_STORAGE,
         default=(),
+        unique_by=(),
     )
 
 

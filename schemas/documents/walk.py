@@ -47,6 +47,14 @@ def type_at(model: type[Shape], path: Path) -> Any:
     return annotation
 
 
+def field_at(model: type[Shape], path: Path) -> FieldInfo | None:
+    """The field at `path`; None where there is none, or where it is inside a list or a free mapping."""
+    if not path:
+        return None
+    owner = model_at(model, path[:-1])
+    return _field(owner, path[-1]) if owner is not None else None
+
+
 def pattern_of(annotation: Any) -> str | None:
     """The text pattern that an annotation asks for, if it does."""
     for part in (annotation, *_options(annotation)):
