@@ -80,7 +80,7 @@ def test_a_file_that_kubectl_reads(box: CliBox, aws: list[dict[str, object]], tm
     )
     plugin = json.loads(seen.stdout)["users"][0]["user"]["exec"]
     assert plugin["args"][-8:] == [
-        "token",
+        "eks-token",
         "demo",
         "--account",
         "111122223333",
@@ -98,5 +98,5 @@ def test_a_file_that_kubectl_reads(box: CliBox, aws: list[dict[str, object]], tm
 
 
 def test_a_token_of_another_account_is_refused(box: CliBox, aws: list[dict[str, object]]) -> None:
-    said = box.call("token", CLUSTER, "--account", "444455556666")
+    said = box.call("eks-token", CLUSTER, "--account", "444455556666")
     assert said.code == 1 and "belong to account 111122223333" in said.err and said.out == ""

@@ -37,7 +37,8 @@ def test_the_commands_there_are() -> None:
     names = {" ".join(words) for words in COMMANDS}
     assert names >= {
         "init", "validate", "plan", "diff", "reconcile", "status", "log", "retry", "resolve", "approve", "release",
-        "suspend", "resume", "kubeconfig", "token", "git-setup", "schema export", "serve", "sandbox", "demo",
+        "suspend", "resume", "kubeconfig", "eks-token", "git-setup", "schema export", "serve", "sandbox", "demo",
+        "token create", "token list", "token revoke", "login-link", "openapi",
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""kubeconfig and token: kubectl for a cluster, with tokens made when they are needed."""
+"""kubeconfig and eks-token: kubectl for a cluster, with tokens made when they are needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PASSED_ON = ("AWS_ENDPOINT_URL", "AWS_PROFILE", "INSTANTSTART_PROFILE", "INSTAN
 
 def add_to(app: typer.Typer) -> None:
     app.command("kubeconfig")(kubeconfig)
-    app.command("token", hidden=True)(token)
+    app.command("eks-token", hidden=True)(eks_token)
 
 
 def kubeconfig(
@@ -52,7 +52,7 @@ def kubeconfig(
         sys.stdout.write(_yaml(made))
 
 
-def token(
+def eks_token(
     context: typer.Context,
     cluster: ClusterArgument,
     account: Annotated[str | None, typer.Option(help="Instead of what the documents say.")] = None,
@@ -61,7 +61,7 @@ def token(
     as_json: AsJson = False,
 ) -> None:
     """Print an ExecCredential for kubectl. It is JSON with and without --json."""
-    from reconciler.live.kube.tokens import eks_token
+    from reconciler.live.kube import tokens
 
     del as_json
     setup = setup_of(context)
@@ -70,7 +70,7 @@ def token(
             desired = _desired(repo, cluster)
         account, region, eks = account or desired.account, region or desired.region, eks or _eks_name(desired)
     with _accounts(setup) as accounts:
-        made = eks_token(accounts.session(account, region), eks)
+        made = tokens.eks_token(accounts.session(account, region), eks)
     expires = made.expires.strftime("%Y-%m-%dT%H:%M:%SZ")
     output.document(
         {
@@ -89,7 +89,7 @@ def _kubeconfig(cluster: str, desired: Desired, eks: dict[str, Any]) -> dict[str
         raise InvalidInput(text, reason="NoControlPlane")
     name = f"{cluster}.{desired.account}.{desired.region}"
     command, before, environment = _ourselves()
-    told = ["token", cluster, "--account", desired.account, "--region", desired.region, "--eks", _eks_name(desired)]
+    told = ["eks-token", cluster, "--account", desired.account, "--region", desired.region, "--eks", _eks_name(desired)]
     plugin: dict[str, Any] = {
         "apiVersion": _EXEC,
         "command": command,
