@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import httpx
+from fastapi import APIRouter
 
 from reconciler.engine.settings import Settings
 from schemas.principals import AGENT_SCOPES, ALL_SCOPES, Kind, Scope
@@ -24,6 +25,7 @@ class ApiBox:
 
     rig: Rig
     settings: Settings
+    more_routes: APIRouter | None = None  # of a test, before the service is first asked
     _house: House | None = None
     _server: Server | None = None
     _clients: list[httpx.Client] = field(default_factory=list[httpx.Client])
@@ -75,7 +77,10 @@ class ApiBox:
 
     def _running(self, port: int = 0) -> Server:
         if self._server is None:
-            self._server = Server(make_api(self.house), host="127.0.0.1", port=port)
+            app = make_api(self.house)
+            if self.more_routes is not None:
+                app.include_router(self.more_routes)
+            self._server = Server(app, host="127.0.0.1", port=port)
             self._server.start()
         return self._server
 

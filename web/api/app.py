@@ -12,7 +12,7 @@ from web.access.headers import SecurityHeaders
 from web.api import contract, etags, problems
 from web.api.house import House
 from web.api.nothing import NothingHere
-from web.api.outer import Heads, Mistakes, Timed
+from web.api.outer import BodyLimit, Heads, Mistakes, Timed
 from web.api.routes import (
     clusters,
     drift,
@@ -56,7 +56,6 @@ def make_api(house: House | None, *, hosts: Iterable[str] = ()) -> FastAPI:
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
-        max_body_size=LARGEST,
     )
     app.state.house = house
     problems.add_to(app)
@@ -68,6 +67,7 @@ def make_api(house: House | None, *, hosts: Iterable[str] = ()) -> FastAPI:
     app.mount("/api", NothingHere(app))
     # The last one added is the outermost.
     app.add_middleware(Mistakes)
+    app.add_middleware(BodyLimit, most=LARGEST)
     app.add_middleware(Guard, hosts=tuple(hosts))
     if house is not None:
         app.add_middleware(Timed, tell=house.metrics.request)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.api.problems import problem
@@ -14,6 +15,7 @@ from web.api.problems import problem
 log = logging.getLogger(__name__)
 Told = Callable[[str, str, int, float], None]
 UNENDING: Final = ("/events",)  # a HEAD of these would never end
+_PATIENCE: Final = 4  # times the limit that are thrown away
 
 
 class Mistakes:
@@ -53,6 +55,49 @@ class Heads:
         if scope["type"] == "http" and scope["method"] == "HEAD" and not scope["path"].endswith(UNENDING):
             scope = {**scope, "method": "GET"}
         await self._app(scope, receive, send)
+
+
+class BodyLimit:
+    """A body longer than `most` bytes is answered 413, whether it says its length or not. What is a little too long
+    is read to its end and thrown away: a client that still sends would not hear the answer."""
+
+    def __init__(self, app: ASGIApp, *, most: int) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if told.isdigit() and int(told) > self._most:
+            await self._drain(receive, int(told))
+            await problem(413, "TooLarge", self._text)(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._most:
+                await self._drain(receive, seen)
+                raise HTTPException(413, self._text)  # of the framework: it lets no other error out of a body
+            return message
+
+        await self._app(scope, counted, send)
+
+    @property
+    def _text(self) -> str:
+        return f"a body has at most {self._most} bytes"
+
+    async def _drain(self, receive: Receive, size: int) -> None:
+        left = _PATIENCE * self._most
+        while left > 0 and size <= left:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if message["type"] != "http.request" or not message.get("more_body"):
+                return
 
 
 class Timed:

@@ -51,6 +51,7 @@ _STATUS: Final[tuple[tuple[type[InstantStartError], int], ...]] = (
 )
 _OTHER: Final = 422
 _RETRY: Final = 5  # seconds, where nobody said how long
+_REASONS: Final = {413: "TooLarge"}
 _REASON: Final = 120  # bytes of the reason of a WebSocket's close frame
 
 
@@ -110,17 +111,21 @@ def problem(
     conflicts: Iterable[Any] = (),
 ) -> Response:
     """A response with problem details."""
+    more: dict[str, Any] = {
+        "way_out": way_out,
+        "errors": [FlawView(**asdict(flaw)) for flaw in flaws],
+        "conflicts": [FieldConflictView(**asdict(conflict)) for conflict in conflicts],
+    }
     body = Problem(
         type=f"urn:instantstart:{reason}",
         title=HTTPStatus(status).phrase,
         status=status,
         detail=mask_secrets(detail),
         reason=reason,
-        way_out=way_out or None,
-        errors=[FlawView(**asdict(flaw)) for flaw in flaws] or None,
-        conflicts=[FieldConflictView(**asdict(conflict)) for conflict in conflicts] or None,
+        **{name: value for name, value in more.items() if value},
     )
-    text = body.model_dump_json(exclude_none=True)
+    told = body.model_dump(mode="json", exclude_unset=True)
+    text = json.dumps(told, ensure_ascii=False)
     return Response(text, status_code=status, media_type=MEDIA, headers=dict(headers or {}))
 
 
@@ -169,7 +174,8 @@ def _kind(item: Mapping[str, Any]) -> str:
 
 async def _framework(connection: HTTPConnection, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    reason = HTTPStatus(error.status_code).phrase.title().replace(" ", "").replace("-", "")
+    phrase = HTTPStatus(error.status_code).phrase
+    reason = _REASONS.get(error.status_code) or phrase.title().replace(" ", "").replace("-", "")
     return await _answered(connection, problem(error.status_code, reason, str(error.detail), headers=error.headers))
 
 
