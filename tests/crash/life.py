@@ -20,6 +20,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from reconciler.engine import journal
 from reconciler.engine.preflight import Preflight
 from reconciler.engine.tick import Engine
 from reconciler.live.aws.accounts import AwsAccounts
@@ -145,8 +146,9 @@ def _tick_until(house: House, revision: str, until: Condition, points: Points) -
     while True:
         result = engine.tick()
         memory = engine.memories.get(house.cluster)
-        if memory is not None:
-            status = memory.status()
+        # An engine born behind the last line of a cluster that is gone has nothing to do, and remembers nothing.
+        status = memory.status() if memory is not None else _told(repo, house.cluster)
+        if status is not None:
             there = status.rev == revision
             if there and status.condition is until and not status.open_ops():
                 return status
@@ -157,6 +159,11 @@ def _tick_until(house: House, revision: str, until: Condition, points: Points) -
         elif time.monotonic() > end:
             raise RuntimeError(f"no cluster after {LONGEST} s: {result}")
         time.sleep(max(0.002, min(result.wake, 30.0) / house.rate))
+
+
+def _told(repo: CrashRepo, cluster: str) -> ClusterStatus | None:
+    notes = repo.notes(cluster)
+    return journal.read(repo, cluster, notes).status() if notes.tip is not None else None
 
 
 def _patient(handler: Handler) -> Handler:
