@@ -36,7 +36,7 @@ from tests.crash.serving import Serve  # noqa: E402
 from tests.engine_support import Sandbox  # noqa: E402
 
 RATE = 300.0
-MINUTES = 22.0
+MINUTES = 28.0
 STRIDES = (8, 2, 1, 1, 1, 1, 1)  # from long lives to lives of one point
 KINDS = ("remote", "local", "serve")
 MOST_TOLD = 40
