@@ -20,16 +20,25 @@ _TIMEOUT = 600.0
 
 
 class History:
-    """`folders(sha)` gives the trees of all folders below clusters/, valid names or not."""
+    """`folders(sha)` gives the trees of all folders below clusters/, valid names or not; `head()` where the branch
+    stands: commits that are looked at and never get there (what a change would become) are no part of its line."""
 
-    def __init__(self, git: Git, reader: Reader, folders: Callable[[str], Mapping[str, str]]) -> None:
+    def __init__(
+        self,
+        git: Git,
+        reader: Reader,
+        folders: Callable[[str], Mapping[str, str]],
+        head: Callable[[], str | None],
+    ) -> None:
         self._git = git
+        self._head = head
         self._reader = reader
         self._folders = folders
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, str]] = {}
         self._line_end = ""
         self._line: set[str] = set()  # commits on the first-parent line that ends there, those that changed clusters
+        self._after: dict[str, tuple[frozenset[str], str]] = {}  # commit → those on the way to it, from where
 
     def revision_of(self, sha: str, cluster: str) -> str:
         revisions = self._at(sha)
@@ -43,17 +52,23 @@ class History:
 
     def _at(self, sha: str) -> dict[str, str]:
         with self._lock:
-            revisions = self._known.get(sha)
+            revisions = self._known.pop(sha, None)
             if revisions is None:
                 revisions = self._advance(sha)
-                self._known[sha] = revisions
-                while len(self._known) > _KEPT:
-                    del self._known[next(iter(self._known))]
+            self._known[sha] = revisions  # last used, last forgotten
+            while len(self._known) > _KEPT:
+                oldest = next(iter(self._known))
+                del self._known[oldest]
+                self._after.pop(oldest, None)
             return revisions
 
     def leads_to(self, a: str, b: str) -> bool:
         """True: a is a commit on the first-parent line of b. False: nobody looked, or it is not."""
         with self._lock:
+            while b != self._line_end and b in self._after:
+                commits, b = self._after[b][0], self._after[b][1]
+                if a in commits:
+                    return True
             return self._line_end == b and a in self._line
 
     def _advance(self, sha: str) -> dict[str, str]:
@@ -71,11 +86,23 @@ class History:
                 revisions = dict(self._known[at])
                 for commit, clusters in reversed(changes):
                     revisions |= dict.fromkeys(clusters, commit)
-                if self._line_end == at:
-                    self._line_end = sha
-                    self._line.update(commit for commit, _ in changes)
+                self._after[sha] = frozenset(commit for commit, _ in changes), at
+                if sha == self._head():
+                    self._extend(sha)
                 return revisions
         return self._walk(sha)
+
+    def _extend(self, head: str) -> None:
+        """Make the line end here, if there is a known way from its end."""
+        way: list[str] = []
+        at = head
+        while at != self._line_end and at in self._after:
+            way.append(at)
+            at = self._after[at][1]
+        if at == self._line_end:
+            for commit in way:
+                self._line.update(self._after.pop(commit)[0])
+            self._line_end = head
 
     def _walk(self, sha: str) -> dict[str, str]:
         chain = self._git.must(

@@ -8,13 +8,18 @@ from reconciler.config_repo.errors import NameRefused, PathRefused, UnknownRevis
 
 CLUSTERS = "clusters"
 JOURNAL = "refs/notes/instantstart/status/"
+REVIEWS = "refs/notes/instantstart/reviews/"
+CHANGES = "refs/heads/change/"
 ORDERS = "refs/instantstart/orders/"
+KEYS = "refs/instantstart/keys/"
 LOST = "refs/instantstart/lost/"
 KNOWN = "refs/instantstart/known/"
 
 SHA = re.compile(r"[0-9a-f]{40}")
 CLUSTER = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?")
 _ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
+CHANGE = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")
+_KEY = re.compile(r"[0-9a-f]{64}")
 _WRITER = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,62}[a-z0-9])?")
 _BRANCH = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,198}[A-Za-z0-9_-])?")
 _REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,198})(?:[~^][0-9]{0,6}){0,8}")
@@ -35,6 +40,14 @@ def writer(name: str) -> str:
 
 def ulid(text: str) -> str:
     return _must(_ULID, text, "ulid", "26 digits of Crockford base 32")
+
+
+def change(text: str) -> str:
+    return _must(CHANGE, text, "id of a change", "a ulid in small letters: 26 digits of Crockford base 32")
+
+
+def key(text: str) -> str:
+    return _must(_KEY, text, "key", "64 hex digits")
 
 
 def sha(text: str) -> str:

@@ -1,4 +1,5 @@
-"""Journals as git notes: one ref per cluster, one note per revision, lines only ever added.
+"""Lines as git notes: one ref per cluster (its journal) or per change (its reviews), one note per annotated commit,
+lines only ever added.
 
 The tree has the layout `git notes` reads (two hex digits, then thirty-eight), whatever it was before: other tools'
 fan-outs are understood, and a note found elsewhere moves when it is next written. Everything else in the tree stays.
@@ -17,7 +18,7 @@ from reconciler.config_repo.errors import NameRefused, ObjectMissing, SecretRefu
 from reconciler.config_repo.objects import EMPTY_TREE, TREE, NewObject, TreeEntry, blob_id, new_commit, new_object
 from reconciler.config_repo.reader import Reader
 from reconciler.config_repo.records import NotesAppend, NotesResult, NotesView, RefUpdate
-from reconciler.config_repo.refs import Refs, advice
+from reconciler.config_repo.refs import Refs
 from reconciler.config_repo.trees import edit_tree
 from schemas.secrets import find_secrets
 
@@ -44,11 +45,23 @@ class _Seen:
 _UNSEEN = _Seen(NotesView(tip=None, entries=MappingProxyType({})), {}, {}, 0)
 
 
-class Journals:
-    """Writing reads only the notes that are written to; whole journals are for readers, and few of them are kept.
-    Writing the same cluster from two threads is a race like any other: one is rejected."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kind:
+    """One family of notes: where its refs are, which names it takes, and what its first commit is called."""
 
-    def __init__(self, reader: Reader, refs: Refs, *, writer: str, session: str, clock: Callable[[], float]) -> None:
+    prefix: str
+    check: Callable[[str], str]
+    title: str
+
+
+class Notes:
+    """Writing reads only the notes that are written to; whole refs are for readers, and few of them are kept.
+    Writing the same name from two threads is a race like any other: one is rejected."""
+
+    def __init__(
+        self, kind: Kind, reader: Reader, refs: Refs, *, writer: str, session: str, clock: Callable[[], float]
+    ) -> None:
+        self._kind = kind
         self._reader = reader
         self._refs = refs
         self._writer = writer
@@ -57,87 +70,47 @@ class Journals:
         self._lock = threading.Lock()
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
 
-    def tip(self, cluster: str) -> str | None:
-        return self._tip(names.JOURNAL + names.cluster(cluster))
+    def tip(self, name: str) -> str | None:
+        return self._tip(self._kind.prefix + self._kind.check(name))
 
-    def view(self, cluster: str) -> NotesView:
-        tip = self.tip(cluster)
-        ref = names.JOURNAL + cluster
+    def view(self, name: str) -> NotesView:
+        tip = self.tip(name)
+        ref = self._kind.prefix + name
         if tip is None and self._reader.lookup([ref])[0] is not None:
-            raise ObjectMissing(f"{ref} is no commit, or it is missing: put the journal back, or delete the ref")
+            raise ObjectMissing(f"{ref} is no commit, or it is missing: put it back, or delete the ref")
         with self._lock:
-            before = self._seen.get(cluster, _UNSEEN)
+            before = self._seen.get(name, _UNSEEN)
         if tip is None or before.view.tip == tip:
             return before.view if tip is not None else _UNSEEN.view
         seen = self._read(tip, before)
         with self._lock:
-            self._seen[cluster] = seen
-            self._seen.move_to_end(cluster)
+            self._seen[name] = seen
+            self._seen.move_to_end(name)
             while sum(one.size for one in self._seen.values()) > _KEPT and len(self._seen) > 1:
                 self._seen.popitem(last=False)
         return seen.view
 
-    def append(self, batch: Sequence[NotesAppend]) -> dict[str, NotesResult]:
-        """One commit per cluster, one process for all objects, one for all refs, and one push."""
-        if len({item.cluster for item in batch}) != len(batch):
-            raise NameRefused("a batch holds each cluster once")
+    def draft(
+        self, batch: Sequence[NotesAppend]
+    ) -> tuple[list[NewObject], dict[str, RefUpdate], dict[str, NotesResult]]:
+        """By name: the objects and the move of the ref that would add these lines, or why that cannot be."""
+        if len({item.name for item in batch}) != len(batch):
+            raise NameRefused("a batch holds each name once")
         for item in batch:
-            _check(item)
+            self._check(item)
         self._must_have(item.revision_parent for item in batch if item.revision_parent)
-        results: dict[str, NotesResult] = {}
+        refused: dict[str, NotesResult] = {}
         objects: list[NewObject] = []
         updates: dict[str, RefUpdate] = {}
         for item, before in zip(batch, self._before(batch), strict=True):
             if isinstance(before, ObjectMissing):
-                results[item.cluster] = NotesResult(accepted=False, tip=None, rejected_by=before.message)
+                refused[item.name] = NotesResult(accepted=False, tip=None, rejected_by=before.message)
                 continue
             made = self._commit(item, *before)
             objects += made
-            updates[item.cluster] = RefUpdate(ref=names.JOURNAL + item.cluster, old=item.expected_tip, new=made[-1].id)
-        self._refs.store(objects)
-        try:
-            verdicts = self._refs.publish(list(updates.values())) if updates else {}
-        except BaseException:  # they may have arrived or not: readable here in any case
-            for cluster, update in updates.items():
-                self.keep_lost(cluster, update.new or "")
-            raise
-        for cluster, update in updates.items():
-            rejected = verdicts[update.ref]
-            if rejected is None:
-                results[cluster] = NotesResult(accepted=True, tip=update.new)
-            else:
-                self.keep_lost(cluster, update.new or "")
-                told = f"{rejected}; {advice(rejected)}"
-                results[cluster] = NotesResult(accepted=False, tip=self._tip(update.ref), rejected_by=told)
-        return results
-
-    def known_tip(self, cluster: str) -> str | None:
-        """The newest tip that this writer once read whole or wrote, in whatever life of its process."""
-        return self._tip(f"{names.KNOWN}{self._writer}/{names.cluster(cluster)}")
-
-    def keep_known(self, tips: Mapping[str, str | None]) -> None:
-        before = {cluster: self.known_tip(cluster) for cluster in tips}
-        self._refs.keep_here(
-            [
-                RefUpdate(ref=f"{names.KNOWN}{self._writer}/{cluster}", old=before[cluster], new=tip)
-                for cluster, tip in tips.items()
-                if before[cluster] != tip
-            ]
-        )
-
-    def keep_lost(self, cluster: str, commit: str) -> None:
-        """What is on no ref of the remote stays readable here: the newest in front, all earlier ones behind it."""
-        ref = f"{names.LOST}{self._writer}/{names.cluster(cluster)}"
-        earlier = self._tip(ref)
-        if earlier is not None and commit in self._reader.commit(earlier).parents:
-            return
-        if earlier not in (None, commit):
-            tree = self._reader.commit(commit).tree
-            chain = self._new_commit(tree, [commit, earlier], f"Lost to another writer: {cluster}")
-            self._refs.store([chain])
-            commit = chain.id
-        if earlier != commit:
-            self._refs.keep_here([RefUpdate(ref=ref, old=earlier, new=commit)])
+            ref = self._kind.prefix + item.name
+            updates[item.name] = RefUpdate(ref=ref, old=item.expected_tip, new=made[-1].id)
+        return objects, updates, refused
 
     def _tip(self, ref: str) -> str | None:
         found = self._reader.lookup([f"{ref}^{{commit}}"])[0]
@@ -243,11 +216,28 @@ class Journals:
         tip = item.expected_tip
         if tip is None:
             # An empty root, so that first parents are always the journal and never the branch.
-            first = self._new_commit(EMPTY_TREE, (), f"Journal of {item.cluster}")
+            first = self._new_commit(EMPTY_TREE, (), f"{self._kind.title} {item.name}")
             objects += [new_object("tree", b""), first]
             tip = first.id
         parents = [tip, item.revision_parent] if item.revision_parent else [tip]
         return [*objects, self._new_commit(tree, parents, item.subject)]
+
+    def _check(self, item: NotesAppend) -> None:
+        self._kind.check(item.name)
+        if not item.lines:
+            raise NameRefused(f"nothing to append for {item.name}")
+        if item.expected_tip is not None:
+            names.sha(item.expected_tip)
+        if item.revision_parent is not None:
+            names.sha(item.revision_parent)
+        for sha, line in item.lines:
+            names.sha(sha)
+            if "\n" in line or "\r" in line or "\0" in line:
+                raise NameRefused("a line of a note is one line")
+            _refuse_secrets(line, item.name)
+        _refuse_secrets(item.subject, item.name)
+        for data in item.attachments:
+            _refuse_secrets(data.decode("utf-8", "replace"), item.name)
 
     def _new_commit(self, tree: str, parents: Sequence[str], subject: str) -> NewObject:
         # The session makes ids unique: two writers with the same words in the same second must not both be "up to
@@ -256,27 +246,9 @@ class Journals:
         return new_commit(tree=tree, parents=parents, author=US, committer=US, at=self._clock(), message=message)
 
 
-def _check(item: NotesAppend) -> None:
-    names.cluster(item.cluster)
-    if not item.lines:
-        raise NameRefused(f"nothing to append for {item.cluster}")
-    if item.expected_tip is not None:
-        names.sha(item.expected_tip)
-    if item.revision_parent is not None:
-        names.sha(item.revision_parent)
-    for sha, line in item.lines:
-        names.sha(sha)
-        if "\n" in line or "\r" in line or "\0" in line:
-            raise NameRefused("a journal line is one line")
-        _refuse_secrets(line, item.cluster)
-    _refuse_secrets(item.subject, item.cluster)
-    for data in item.attachments:
-        _refuse_secrets(data.decode("utf-8", "replace"), item.cluster)
-
-
-def _refuse_secrets(text: str, cluster: str) -> None:
+def _refuse_secrets(text: str, name: str) -> None:
     for finding in find_secrets(text):
-        raise SecretRefused(f"a note of {cluster} would hold what looks like a {finding.kind}: {finding.masked}")
+        raise SecretRefused(f"a note of {name} would hold what looks like a {finding.kind}: {finding.masked}")
 
 
 def _join(parts: Iterable[bytes]) -> bytes:

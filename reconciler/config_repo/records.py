@@ -45,7 +45,7 @@ class RepoFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotesView:
-    """The journal of one cluster. `tip` None: there is no journal here. `entries`: annotated commit → note."""
+    """All notes of one ref. `tip` None: there is no such ref here. `entries`: annotated commit → note."""
 
     tip: str | None
     entries: Mapping[str, bytes]
@@ -53,13 +53,13 @@ class NotesView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotesAppend:
-    """Lines for one cluster's journal: (annotated commit, line without newline), in order.
+    """Lines for the notes of one cluster or change, `name`: (annotated commit, line without newline), in order.
 
     `expected_tip`: the tip the lines were written against. `revision_parent` keeps a revision reachable.
     `attachments`: content that is too long for a line; kept as `blobs/<id>`, see `objects.blob_id`.
     """
 
-    cluster: str
+    name: str
     expected_tip: str | None
     lines: Sequence[tuple[str, str]]
     subject: str

@@ -69,6 +69,35 @@ class Refs:
         self._move([u for u in updates if verdicts[u.ref] is None])  # a fetch in between may have been faster: fine
         return verdicts
 
+    def publish_together(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
+        """Move all of these refs or none; empty = moved, else which did not, and why.
+
+        A remote that cannot do that gets them one after the other, in this order, up to the first that it refuses:
+        whoever calls puts first what the others follow from, and can finish what was left."""
+        if self.url is None:
+            with self._lock:
+                rejected = self._transact(updates)
+            return {} if rejected is None else {_named(updates, rejected): rejected}
+        try:
+            verdicts = self._push(updates, "--atomic")
+        except RemoteUnavailable as error:
+            if "does not support --atomic" not in error.message:
+                raise
+            return self._one_by_one(updates)
+        rejected = {ref: verdict for ref, verdict in verdicts.items() if verdict is not None}
+        if not rejected:
+            self._move(updates)
+        # Those that only fell with the others say so.
+        return {ref: said for ref, said in rejected.items() if "atomic" not in said} or rejected
+
+    def _one_by_one(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
+        for update in updates:
+            rejected = self._push([update])[update.ref]
+            if rejected is not None:
+                return {update.ref: rejected}
+            self._move([update])
+        return {}
+
     def keep_here(self, updates: Sequence[RefUpdate]) -> None:
         """Refs that are nobody else's business."""
         self._move(updates)
@@ -85,10 +114,12 @@ class Refs:
         if not done.ok:
             raise _remote_error(done)
 
-    def _push(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
+    def _push(self, updates: Sequence[RefUpdate], *more: str) -> dict[str, str | None]:
         leases = [f"--force-with-lease={u.ref}:{u.old or ''}" for u in updates]
         specs = [f"{u.new or ''}:{u.ref}" for u in updates]
-        done = self._remote("push", "--porcelain", "--no-verify", *leases, "--end-of-options", self.url or "", *specs)
+        done = self._remote(
+            "push", "--porcelain", "--no-verify", *more, *leases, "--end-of-options", self.url or "", *specs
+        )
         verdicts = parse_push(done.out)
         if not any(u.ref in verdicts for u in updates):
             raise _remote_error(done)
@@ -135,6 +166,11 @@ class Refs:
         if self._mover is not None:
             self._mover.end()
             self._mover = None
+
+
+def _named(updates: Sequence[RefUpdate], rejected: str) -> str:
+    """The ref that git's words are about."""
+    return next((update.ref for update in updates if update.ref in rejected), updates[0].ref)
 
 
 def parse_push(out: bytes) -> dict[str, str | None]:

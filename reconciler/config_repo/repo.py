@@ -12,15 +12,13 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from reconciler.config_repo import names, trees
-from reconciler.config_repo.errors import (
-    GitFailed,
-    RefMoved,
-    UnknownRevision,
-    WorkTreeInTheWay,
-)
+from reconciler.config_repo.changes import ChangeRefs
+from reconciler.config_repo.errors import GitFailed, RefMoved, UnknownRevision
 from reconciler.config_repo.history import History
+from reconciler.config_repo.journals import Journals
 from reconciler.config_repo.locations import locate
-from reconciler.config_repo.notes import US, Journals
+from reconciler.config_repo.moves import Moves
+from reconciler.config_repo.notes import US
 from reconciler.config_repo.objects import EMPTY_TREE, TREE, new_commit, new_object
 from reconciler.config_repo.orders import Orders, list_refs
 from reconciler.config_repo.process import Git, initialise
@@ -41,6 +39,7 @@ _REFSPECS = (
     "+refs/heads/*:refs/heads/*",
     "+refs/notes/instantstart/*:refs/notes/instantstart/*",
     "+refs/instantstart/orders/*:refs/instantstart/orders/*",
+    "+refs/instantstart/keys/*:refs/instantstart/keys/*",
 )
 
 
@@ -81,7 +80,11 @@ class ConfigRepo:
         self._refs = self._refs_of(git, url=url, credential=credential)
         self._journals = Journals(self._reader, self._refs, writer=writer, session=session, clock=clock)
         self._orders = Orders(git, self._reader, self._refs, clock=clock, fetch=self.fetch)
-        self._history = History(git, self._reader, lambda sha: self._folders(sha).folders)
+        self._moves = Moves(git, self._commit_at)
+        self.changes = ChangeRefs(
+            git, self._reader, self._refs, move=self._moves.move, writer=writer, session=session, clock=clock
+        )
+        self._history = History(git, self._reader, lambda sha: self._folders(sha).folders, self.head)
         self._lock = threading.Lock()
         self._listed: dict[str, _Listed] = {}
 
@@ -264,7 +267,7 @@ class ConfigRepo:
         self._refs.store([*objects, commit])
         # Another branch than ours may be born on any commit: a change starts on its base.
         born = branch not in (None, self.branch) and self._commit_at(ref) is None
-        self._move_branch(RefUpdate(ref=ref, old=None if born else onto, new=commit.id))
+        self._moves.move([RefUpdate(ref=ref, old=None if born else onto, new=commit.id)], self._refs.publish)
         return commit.id
 
     # Journal ---------------------------------------------------------------------------------------------------------
@@ -367,23 +370,3 @@ class ConfigRepo:
                 file = trees.invalid_cluster(file)
             problems.append(file)
         return _Listed(folders=MappingProxyType(folders), clusters=MappingProxyType(clusters), problems=tuple(problems))
-
-    def _move_branch(self, update: RefUpdate) -> None:
-        checked_out = self._git.work_tree is not None and self._checked_out() == update.ref
-        if checked_out and update.new is not None:
-            self._move_work_tree(update.old, update.new)
-        rejected = self._refs.publish([update])[update.ref]
-        if rejected is None:
-            return
-        if checked_out and update.new is not None:
-            self._move_work_tree(update.new, update.old)
-        raise RefMoved(f"{update.ref} has moved: {rejected}", ref=update.ref, tip=self._commit_at(update.ref))
-
-    def _checked_out(self) -> str:
-        return self._git.run("symbolic-ref", "--quiet", "HEAD").out.decode().strip()
-
-    def _move_work_tree(self, old: str | None, new: str | None) -> None:
-        """Bring the person's checkout along, else it would show our commit undone. Never over their changes."""
-        done = self._git.run("read-tree", "-m", "-u", old or EMPTY_TREE, new or EMPTY_TREE)
-        if not done.ok:
-            raise WorkTreeInTheWay(f"the branch is checked out here and has changes in the way: {done.err}")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from reconciler.config_repo import names
 from reconciler.config_repo.errors import PathRefused
 from reconciler.config_repo.objects import (
+    EMPTY_TREE,
     EXECUTABLE,
     FILE,
     LINK,
@@ -138,6 +139,36 @@ def edit_tree(
         return None, made
     result = new_tree(entries.values())
     return result.id, [*made, result]
+
+
+def changed_files(reader: Reader, old: str, new: str) -> dict[str, tuple[str | None, str | None]]:
+    """What differs between two trees: path → (blob before, blob after), None where there is none. Only folders that
+    differ are read, level by level. Entries that are no files (links, submodules) count with their ids."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    level: list[tuple[str, str | None, str | None]] = [("", old, new)]
+    for _ in range(MAX_DEPTH + 1):
+        wanted = {tree for _, *pair in level for tree in pair if tree is not None and tree != EMPTY_TREE}
+        trees = reader.trees(wanted)
+        below: list[tuple[str, str | None, str | None]] = []
+        for folder, before, after in level:
+            olds = {e.name: e for e in trees.get(before or "", ())}
+            news = {e.name: e for e in trees.get(after or "", ())}
+            for name in olds.keys() | news.keys():
+                a, b = olds.get(name), news.get(name)
+                if a == b:
+                    continue
+                text = name.decode("utf-8", "backslashreplace")
+                path = f"{folder}/{text}" if folder else text
+                sub = [e.id if e is not None and e.mode == TREE else None for e in (a, b)]
+                leaf = [e.id if e is not None and e.mode != TREE else None for e in (a, b)]
+                if any(sub):
+                    below.append((path, sub[0], sub[1]))
+                if any(leaf):
+                    found[path] = leaf[0], leaf[1]
+        level = below
+        if not level:
+            break
+    return found
 
 
 def invalid_cluster(file: RepoFile) -> RepoFile:

@@ -138,7 +138,7 @@ def _append_all(repo: ConfigRepo, batch: Sequence[NotesAppend]) -> dict[str, Not
     try:
         return repo.append_notes(batch)
     except RetryLater as error:  # it may have arrived or not: nothing counts before it was read again
-        return {item.cluster: _refused(error) for item in batch}
+        return {item.name: _refused(error) for item in batch}
     except InstantStartError as error:
         if len(batch) == 1:
             return {batch[0].cluster: _refused(error)}
@@ -155,7 +155,7 @@ def _append(scope: Scope) -> NotesAppend:
     status = scope.status
     subject = f"{scope.cluster} {scope.pen.seq}: {status.condition.value} ({scope.revision[:7]})"
     return NotesAppend(
-        cluster=scope.cluster,
+        name=scope.cluster,
         expected_tip=scope.memory.tip,
         lines=lines,
         subject=_subject(scope, lines) or subject,

@@ -107,7 +107,7 @@ class Journal:
 
 
 def _append(repo: ConfigRepo, lines: list[tuple[str, str]]) -> None:
-    item = NotesAppend(cluster=CLUSTER, expected_tip=repo.journal_tip(CLUSTER), lines=lines, subject="x")
+    item = NotesAppend(name=CLUSTER, expected_tip=repo.journal_tip(CLUSTER), lines=lines, subject="x")
     assert repo.append_notes([item])[CLUSTER].accepted
 
 

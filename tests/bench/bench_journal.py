@@ -66,7 +66,7 @@ def main(size: Size = Size.NORMAL) -> list[Row]:
 def tick(repo: ConfigRepo, head: str, clusters: int, lines: int) -> float:
     """Milliseconds until all lines of all clusters are on the remote."""
     batch = [
-        NotesAppend(cluster=name, expected_tip=repo.notes(name).tip, lines=[(head, LINE)] * lines, subject="x")
+        NotesAppend(name=name, expected_tip=repo.notes(name).tip, lines=[(head, LINE)] * lines, subject="x")
         for name in (f"c{n}" for n in range(clusters))
     ]
     done: list[bool] = []

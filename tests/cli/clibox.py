@@ -88,7 +88,7 @@ class CliBox:
             for t, say, fields in lines:
                 folder = {"input": repo.input_of(fields["rev"], CLUSTER)} if t == "rollout" else {}
                 pen.write(revision, t, say, **{**fields, **folder})
-            batch = NotesAppend(cluster=CLUSTER, expected_tip=view.tip, lines=pen.lines, subject="test")
+            batch = NotesAppend(name=CLUSTER, expected_tip=view.tip, lines=pen.lines, subject="test")
             assert repo.append_notes([batch])[CLUSTER].accepted
 
 

@@ -116,7 +116,7 @@ def test_a_broken_journal_is_told(box: CliBox) -> None:
         from reconciler.config_repo.records import NotesAppend
 
         tip = repo.notes(CLUSTER).tip
-        bad = NotesAppend(cluster=CLUSTER, expected_tip=tip, lines=[(box.first, "not json")], subject="x")
+        bad = NotesAppend(name=CLUSTER, expected_tip=tip, lines=[(box.first, "not json")], subject="x")
         assert repo.append_notes([bad])[CLUSTER].accepted
     said = box.call("status", CLUSTER)
     assert said.code == 0 and "JournalBroken" in said.out

@@ -30,7 +30,7 @@ def append(
     repo: ConfigRepo, sha: str, *lines: str, cluster: str = "prod", tip: str | None = None, parent: str | None = None
 ) -> NotesResult:
     item = NotesAppend(
-        cluster=cluster,
+        name=cluster,
         expected_tip=tip,
         lines=[(sha, line) for line in lines],
         subject=f"{cluster} 1: test",
@@ -99,7 +99,7 @@ def test_one_rejected_cluster_does_not_hold_back_the_others(box: GitBox, remote:
     two.fetch()
     append(one, box.first, "{}")
     names = ("dev", "prod", "qa")
-    batch = [NotesAppend(cluster=c, expected_tip=None, lines=[(box.first, "{}")], subject=c) for c in names]
+    batch = [NotesAppend(name=c, expected_tip=None, lines=[(box.first, "{}")], subject=c) for c in names]
     results = two.append_notes(batch)
     assert {c: r.accepted for c, r in results.items()} == {"dev": True, "prod": False, "qa": True}
     one.fetch()
@@ -153,7 +153,7 @@ def test_rejected_by_a_hook(box: GitBox, hook: str, script: str) -> None:
     repo = box.open(remote=True)
     repo.fetch()
     box.hook(hook, script)
-    batch = [NotesAppend(cluster=c, expected_tip=None, lines=[(box.first, "{}")], subject=c) for c in ("dev", "prod")]
+    batch = [NotesAppend(name=c, expected_tip=None, lines=[(box.first, "{}")], subject=c) for c in ("dev", "prod")]
     results = repo.append_notes(batch)
     assert not results["prod"].accepted
     assert "declined" in (results["prod"].rejected_by or "")
@@ -308,7 +308,7 @@ def test_many_notes(box: GitBox) -> None:
     repo = box.open()
     shas = [blob_id(str(n).encode()) for n in range(600)]
     lines = [(sha, json.dumps({"n": n})) for n, sha in enumerate(shas)]
-    item = NotesAppend(cluster="prod", expected_tip=None, lines=lines, subject="many")
+    item = NotesAppend(name="prod", expected_tip=None, lines=lines, subject="many")
     assert repo.append_notes([item])["prod"].accepted
     assert len(box.git("notes", f"--ref={PROD}", "list").splitlines()) == 600
     assert append(repo, shas[7], "{}", tip=repo.notes("prod").tip).accepted
@@ -325,7 +325,7 @@ def test_attachments_travel_with_the_notes(box: GitBox) -> None:
     repo.fetch()
     data = json.dumps([f"{n:064x}" for n in range(200)]).encode()
     item = NotesAppend(
-        cluster="prod", expected_tip=None, lines=[(box.first, blob_id(data))], subject="x", attachments=[data]
+        name="prod", expected_tip=None, lines=[(box.first, blob_id(data))], subject="x", attachments=[data]
     )
     assert repo.append_notes([item])["prod"].accepted
     box.git(
@@ -356,12 +356,12 @@ def test_a_revision_stays_reachable_after_a_force_push(box: GitBox) -> None:
 @pytest.mark.parametrize(
     "item",
     [
-        NotesAppend(cluster="-x", expected_tip=None, lines=[("a" * 40, "{}")], subject="x"),
-        NotesAppend(cluster="../x", expected_tip=None, lines=[("a" * 40, "{}")], subject="x"),
-        NotesAppend(cluster="prod", expected_tip="main", lines=[("a" * 40, "{}")], subject="x"),
-        NotesAppend(cluster="prod", expected_tip=None, lines=[("main", "{}")], subject="x"),
-        NotesAppend(cluster="prod", expected_tip=None, lines=[("a" * 40, "{}\n{}")], subject="x"),
-        NotesAppend(cluster="prod", expected_tip=None, lines=[], subject="x"),
+        NotesAppend(name="-x", expected_tip=None, lines=[("a" * 40, "{}")], subject="x"),
+        NotesAppend(name="../x", expected_tip=None, lines=[("a" * 40, "{}")], subject="x"),
+        NotesAppend(name="prod", expected_tip="main", lines=[("a" * 40, "{}")], subject="x"),
+        NotesAppend(name="prod", expected_tip=None, lines=[("main", "{}")], subject="x"),
+        NotesAppend(name="prod", expected_tip=None, lines=[("a" * 40, "{}\n{}")], subject="x"),
+        NotesAppend(name="prod", expected_tip=None, lines=[], subject="x"),
     ],
 )
 def test_what_is_no_note_is_refused(box: GitBox, item: NotesAppend) -> None:
@@ -373,12 +373,12 @@ def test_what_is_no_note_is_refused(box: GitBox, item: NotesAppend) -> None:
 def test_no_secret_reaches_a_note(box: GitBox) -> None:
     repo = box.open()
     token = "hf_" + "AbCdEfGhIj" * 4
-    good = NotesAppend(cluster="dev", expected_tip=None, lines=[(box.first, "{}")], subject="x")
+    good = NotesAppend(name="dev", expected_tip=None, lines=[(box.first, "{}")], subject="x")
     for bad in (
-        NotesAppend(cluster="prod", expected_tip=None, lines=[(box.first, json.dumps({"msg": token}))], subject="x"),
-        NotesAppend(cluster="prod", expected_tip=None, lines=[(box.first, "{}")], subject=token),
+        NotesAppend(name="prod", expected_tip=None, lines=[(box.first, json.dumps({"msg": token}))], subject="x"),
+        NotesAppend(name="prod", expected_tip=None, lines=[(box.first, "{}")], subject=token),
         NotesAppend(
-            cluster="prod", expected_tip=None, lines=[(box.first, "{}")], subject="x", attachments=[token.encode()]
+            name="prod", expected_tip=None, lines=[(box.first, "{}")], subject="x", attachments=[token.encode()]
         ),
     ):
         with pytest.raises(SecretRefused) as caught:

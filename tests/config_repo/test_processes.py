@@ -83,7 +83,7 @@ def test_hooks_and_configuration_of_the_folder_start_nothing(box: GitBox) -> Non
     box.git("config", "commit.gpgSign", "true")
     repo = box.open()
     sha = repo.commit(onto=box.first, changes={"clusters/a/b.yaml": b"x"}, message="x", author=ALICE)
-    repo.append_notes([NotesAppend(cluster="a", expected_tip=None, lines=[(sha, "{}")], subject="x")])
+    repo.append_notes([NotesAppend(name="a", expected_tip=None, lines=[(sha, "{}")], subject="x")])
     assert not spy.exists()
 
 
@@ -131,7 +131,7 @@ def test_housekeeping_loses_nothing(box: GitBox, remote: bool) -> None:
     repo.fetch()
     for number in range(10):
         tip = repo.notes("prod").tip
-        item = NotesAppend(cluster="prod", expected_tip=tip, lines=[(box.first, f"{number}")], subject="x")
+        item = NotesAppend(name="prod", expected_tip=tip, lines=[(box.first, f"{number}")], subject="x")
         assert repo.append_notes([item])["prod"].accepted
         if number % 3 == 0:
             repo.maintain()

@@ -54,7 +54,7 @@ class FlakyRepo(ConfigRepo):
                 super().append_notes(batch)
                 raise RemoteUnavailable("the remote did not answer in time")
             case "rejected":
-                return {i.cluster: NotesResult(accepted=False, tip=i.expected_tip, rejected_by="no") for i in batch}
+                return {i.name: NotesResult(accepted=False, tip=i.expected_tip, rejected_by="no") for i in batch}
             case _:
                 return super().append_notes(batch)
 

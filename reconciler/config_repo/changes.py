@@ -1,0 +1,167 @@
+"""Refs of changes: a branch each, notes with what was said about it, and the keys under which they were opened.
+
+Nothing here knows what a line says. What must be true together moves together (`Move`): lines, branches and the
+branch that is truth, by one compare-and-swap each, all or none where the remote can do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.config_repo import names, trees
+from reconciler.config_repo.errors import GitFailed
+from reconciler.config_repo.moves import Publish
+from reconciler.config_repo.notes import US, Kind, Notes
+from reconciler.config_repo.objects import EMPTY_TREE, NewObject, new_commit, new_object
+from reconciler.config_repo.orders import list_refs
+from reconciler.config_repo.process import Git
+from reconciler.config_repo.reader import Reader
+from reconciler.config_repo.records import NotesAppend, NotesView, RefUpdate
+from reconciler.config_repo.refs import Refs
+
+_KIND = Kind(prefix=names.REVIEWS, check=names.change, title="Reviews of change")
+
+
+@dataclass(kw_only=True)
+class Move:
+    """Objects to store and refs to move, in the order in which they follow from each other."""
+
+    objects: list[NewObject] = field(default_factory=list[NewObject])
+    updates: list[RefUpdate] = field(default_factory=list[RefUpdate])
+
+
+class ChangeRefs:
+    def __init__(
+        self,
+        git: Git,
+        reader: Reader,
+        refs: Refs,
+        *,
+        move: Callable[[Sequence[RefUpdate], Publish], None],
+        writer: str,
+        session: str,
+        clock: Callable[[], float],
+    ) -> None:
+        self._git = git
+        self._reader = reader
+        self._refs = refs
+        self._move = move
+        self._clock = clock
+        self._notes = Notes(_KIND, reader, refs, writer=writer, session=session, clock=clock)
+
+    # Reading ---------------------------------------------------------------------------------------------------------
+
+    def tips(self) -> dict[str, str]:
+        """Where the notes of each change stand, by its id, oldest change first."""
+        refs = list_refs(self._git, names.REVIEWS)
+        found = {ref.removeprefix(names.REVIEWS): tip for ref, tip in sorted(refs.items())}
+        return {name: tip for name, tip in found.items() if names.CHANGE.fullmatch(name)}
+
+    def branches(self) -> dict[str, str]:
+        """Where the branch of each change stands, by its id."""
+        refs = list_refs(self._git, names.CHANGES)
+        return {ref.removeprefix(names.CHANGES): tip for ref, tip in refs.items()}
+
+    def branch(self, change: str) -> str | None:
+        return self._at(names.CHANGES + names.change(change))
+
+    def tip(self, change: str) -> str | None:
+        return self._notes.tip(change)
+
+    def notes(self, change: str) -> NotesView:
+        return self._notes.view(change)
+
+    def keyed(self, key: str) -> str | None:
+        """What was written under a key (64 hex digits); None: nothing."""
+        at = self._at(names.KEYS + names.key(key))
+        if at is None:
+            return None
+        commit = self._reader.commit(at)
+        return f"{commit.subject}\n{commit.body}".strip()
+
+    def keys(self) -> dict[str, str]:
+        """Every key, and when it was written."""
+        refs = list_refs(self._git, names.KEYS)
+        commits = self._reader.commits(refs.values())
+        return {ref.removeprefix(names.KEYS): commits[sha].at for ref, sha in refs.items()}
+
+    def changed_files(self, old: str, new: str) -> dict[str, tuple[str | None, str | None]]:
+        """Path → blob before and after, of everything in which two commits differ; None: not there."""
+        commits = self._reader.commits([names.sha(old), names.sha(new)])
+        return trees.changed_files(self._reader, commits[old].tree, commits[new].tree)
+
+    def merge_base(self, a: str, b: str) -> str | None:
+        """The newest commit that both contain; None: they have nothing in common."""
+        done = self._git.run("merge-base", names.sha(a), names.sha(b))
+        if done.code not in (0, 1):
+            raise GitFailed(f"git merge-base failed: {done.err}")
+        return done.out.decode().split()[0] if done.ok and done.out.strip() else None
+
+    def not_in(self, commits: Iterable[str], head: str) -> set[str]:
+        """Those of these commits that `head` does not contain. One process for all."""
+        wanted = {names.sha(sha) for sha in commits}
+        if not wanted:
+            return set()
+        asked = "".join(f"{sha}\n" for sha in sorted(wanted)) + f"^{names.sha(head)}\n"
+        found = self._git.must("rev-list", "--stdin", stdin=asked.encode()).decode().split()
+        return wanted & set(found)
+
+    def between(self, old: str, new: str, limit: int = 1000) -> list[str]:
+        """Commits that `new` contains and `old` does not, newest first."""
+        asked = f"{names.sha(new)}\n^{names.sha(old)}\n".encode()
+        return self._git.must("rev-list", f"--max-count={int(limit)}", "--stdin", stdin=asked).decode().split()
+
+    # Writing ---------------------------------------------------------------------------------------------------------
+
+    def store_commit(
+        self,
+        *,
+        parents: Sequence[str],
+        changes: Mapping[str, bytes | None],
+        message: str,
+        author: tuple[str, str],
+    ) -> str:
+        """A commit on no ref: the tree of the first parent with files written or, with None, removed. Raises
+        PathRefused. It can be read like any other until git tidies up, some weeks later."""
+        parsed = {names.document_path(path): data for path, data in changes.items()}
+        old = self._reader.commit(names.sha(parents[0])).tree
+        tree, objects = trees.edit_tree(self._reader, old, parsed)
+        if tree is None:
+            tree, objects = EMPTY_TREE, [new_object("tree", b"")]
+        commit = new_commit(tree=tree, parents=parents, author=author, committer=US, at=self._clock(), message=message)
+        self._refs.store([*objects, commit])
+        return commit.id
+
+    def add_lines(self, move: Move, item: NotesAppend) -> None:
+        """Raises SecretRefused, NameRefused, and ObjectMissing if the notes cannot be read."""
+        objects, updates, refused = self._notes.draft([item])
+        if refused:
+            raise GitFailed(f"the notes of change {item.name} cannot be read: {refused[item.name].rejected_by}")
+        move.objects += objects
+        move.updates.append(updates[item.name])
+
+    def set_branch(self, move: Move, change: str, old: str | None, new: str | None) -> None:
+        move.updates.append(RefUpdate(ref=names.CHANGES + names.change(change), old=old, new=new))
+
+    def set_main(self, move: Move, branch: str, old: str, new: str) -> None:
+        move.updates.append(RefUpdate(ref=f"refs/heads/{names.branch(branch)}", old=old, new=new))
+
+    def take_key(self, move: Move, key: str, text: str, keeps: str) -> None:
+        """Only one can: whoever is second is told RefMoved. `keeps`: a commit that stays reachable by it."""
+        commit = new_commit(tree=EMPTY_TREE, parents=[keeps], author=US, committer=US, at=self._clock(), message=text)
+        move.objects += [new_object("tree", b""), commit]
+        move.updates.append(RefUpdate(ref=names.KEYS + names.key(key), old=None, new=commit.id))
+
+    def drop_key(self, move: Move, key: str) -> None:
+        ref = names.KEYS + names.key(key)
+        move.updates.append(RefUpdate(ref=ref, old=self._at(ref), new=None))
+
+    def publish(self, move: Move) -> None:
+        """Raises RefMoved (`ref` says which), and what `fetch` raises."""
+        self._refs.store(move.objects)
+        self._move(move.updates, self._refs.publish_together)
+
+    def _at(self, ref: str) -> str | None:
+        found = self._reader.lookup([f"{ref}^{{commit}}"])[0]
+        return found.id if found else None
