@@ -51,7 +51,8 @@ class StageState(enum.StrEnum):
     UNKNOWN = "Unknown"
 
 
-def _moment(text: str) -> str:
+def moment(text: str) -> str:
+    """The same text if it is a time with a zone, as pydantic wants it: raises ValueError."""
     if datetime.fromisoformat(text).tzinfo is None:
         raise ValueError("a time without zone")
     return text
@@ -59,8 +60,8 @@ def _moment(text: str) -> str:
 
 # Others can write to the ref too: what we calculate with has its form, or the line is broken.
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
-Time = Annotated[str, AfterValidator(_moment)]
-MaybeTime = Annotated[str, AfterValidator(lambda text: _moment(text) if text else text)]
+Time = Annotated[str, AfterValidator(moment)]
+MaybeTime = Annotated[str, AfterValidator(lambda text: moment(text) if text else text)]
 
 
 class _Line(BaseModel):
@@ -94,6 +95,8 @@ class OpRecord(BaseModel):
     actions: tuple[str, ...] = ()
     policy: str | None = None
     nodes: int = 0  # that it takes away or reboots
+    gpus: int = 0  # that go with them
+    approved: tuple[str, ...] = ()  # by which words its actions passed the gate
     before: dict[str, Any] = Field(default_factory=dict)
     settle: int = 0
     deadline: int = 0
@@ -131,6 +134,16 @@ class Hold(BaseModel):
     at: MaybeTime = ""  # since when it is in this state
 
 
+class Let(BaseModel):
+    """By whose word an action may pass, until when (empty: for good), and the ulid of the order."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    by: str
+    until: MaybeTime = ""
+    order: str = ""
+
+
 class RolloutLine(_Line):
     t: Literal["rollout"] = "rollout"
     rev: Sha
@@ -146,6 +159,7 @@ class RolloutLine(_Line):
     kinds: tuple[str, ...] = ()
     ready: Sha | None = None  # the newest revision that reached Ready before this rollout
     approved: tuple[str, ...] = ()  # action digests that orders let pass and that were not used up
+    lets: dict[str, tuple[Let, ...]] = Field(default_factory=dict)  # and by whose word
     refs: dict[str, str] = Field(default_factory=dict)  # key -> id or ARN of what we made and have not deleted
     stages: tuple[str, ...] = ()  # that must be Ready before the revision is
     adopted: dict[str, str] = Field(default_factory=dict)  # key -> name of what was adopted and not released
@@ -166,6 +180,8 @@ class OpLine(_Line):
     actions: tuple[str, ...] | None = None
     policy: str | None = None
     nodes: int | None = None
+    gpus: int | None = None
+    approved: tuple[str, ...] | None = None
     before: dict[str, Any] | None = None
     settle: int | None = None
     deadline: int | None = None
@@ -195,6 +211,7 @@ class OrderLine(_Line):
     by: str
     why: str = ""
     id: str | None = None  # the ulid of the order's ref, so that it is folded once
+    until: MaybeTime = ""  # when its word expires
 
 
 class HoldLine(_Line):
@@ -279,6 +296,7 @@ class ClusterStatus(BaseModel):
     done: dict[str, str] = Field(default_factory=dict)
     holds: dict[str, Hold] = Field(default_factory=dict)
     approved: tuple[str, ...] = ()  # action digests let pass by an order
+    lets: dict[str, tuple[Let, ...]] = Field(default_factory=dict)  # by whose word
     orders: tuple[str, ...] = ()  # ulids folded
     retries: dict[str, int] = Field(default_factory=dict)  # subject -> seq of the newest retry order
     kinds: tuple[str, ...] = ()

@@ -107,6 +107,13 @@ class ChangeRefs:
         found = self._git.must("rev-list", "--stdin", stdin=asked.encode()).decode().split()
         return wanted & set(found)
 
+    def last_change(self, path: str, old: str, new: str) -> str | None:
+        """The newest commit that changed a file, of those that `new` contains and `old` does not."""
+        parts = names.document_path(path)
+        asked = ("--max-count=1", "--end-of-options", names.sha(new), f"^{names.sha(old)}")
+        found = self._git.must("rev-list", *asked, "--", "/".join(parts)).decode().split()
+        return found[0] if found else None
+
     def between(self, old: str, new: str, limit: int = 1000) -> list[str]:
         """Commits that `new` contains and `old` does not, newest first."""
         asked = f"{names.sha(new)}\n^{names.sha(old)}\n".encode()

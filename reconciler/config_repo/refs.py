@@ -76,25 +76,25 @@ class Refs:
         whoever calls puts first what the others follow from, and can finish what was left."""
         if self.url is None:
             with self._lock:
-                rejected = self._transact(updates)
-            return {} if rejected is None else {_named(updates, rejected): rejected}
+                said = self._transact(updates)
+            return {} if said is None else {_named(updates, said): said}
         try:
             verdicts = self._push(updates, "--atomic")
         except RemoteUnavailable as error:
             if "does not support --atomic" not in error.message:
                 raise
             return self._one_by_one(updates)
-        rejected = {ref: verdict for ref, verdict in verdicts.items() if verdict is not None}
+        rejected: dict[str, str | None] = {ref: said for ref, said in verdicts.items() if said is not None}
         if not rejected:
             self._move(updates)
         # Those that only fell with the others say so.
-        return {ref: said for ref, said in rejected.items() if "atomic" not in said} or rejected
+        return {ref: said for ref, said in rejected.items() if said is None or "atomic" not in said} or rejected
 
     def _one_by_one(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
         for update in updates:
-            rejected = self._push([update])[update.ref]
-            if rejected is not None:
-                return {update.ref: rejected}
+            said = self._push([update])[update.ref]
+            if said is not None:
+                return {update.ref: said}
             self._move([update])
         return {}
 

@@ -17,7 +17,7 @@ from reconciler.engine.look import look_again
 from reconciler.engine.scope import Scope
 from reconciler.journal.lines import abbreviated
 from reconciler.live.clock import Clock, iso
-from reconciler.plan.gates import REMOVALS, nodes_taken
+from reconciler.plan.gates import REMOVALS, gpus_taken, nodes_taken
 from reconciler.plan.once import retried
 from reconciler.resources.handler import Call, Handler, Reply
 from schemas.errors import InstantStartError, LostReply, Refused, RetryLater
@@ -260,12 +260,20 @@ def _intent(scope: Scope, item: Draft) -> None:
         want=call.want,
         actions=abbreviated([action.digest for action in call.actions]),
         nodes=sum(nodes_taken(a, scope.observed.get(a.key)) for a in call.actions) or None,
+        gpus=sum(gpus_taken(a, scope.observed.get(a.key)) for a in call.actions) or None,
+        approved=_words(scope, call.actions) or None,
         before=before or None,
         settle=call.settle or None,
         deadline=call.deadline,
         asked=scope.revision,
         after=_repeated(scope, call),
     )
+
+
+def _words(scope: Scope, actions: Iterable[Action]) -> list[str]:
+    """By which approvals these actions passed; the first few, for a line has its length."""
+    told = dict.fromkeys(word for action in actions for word in scope.passing.sources(action.digest))
+    return list(told)[:4]
 
 
 def _repeated(scope: Scope, call: Call) -> str | None:

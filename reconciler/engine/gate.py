@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
+from reconciler.engine.approvals import of_orders
 from reconciler.engine.doubt import doubt, is_held
 from reconciler.engine.planning import FORGOTTEN
 from reconciler.engine.scope import Scope
 from reconciler.journal.fold import JOURNAL
 from reconciler.plan import once
+from reconciler.plan.approvals import passing
 from reconciler.plan.gates import Fleet, GateInput, decide, spent
 from schemas.journal import Hold
 from schemas.plan import Action
@@ -16,18 +19,20 @@ from schemas.plan import Action
 WHOLE = "*"  # the key of a hold that concerns the cluster as a whole
 
 
-def gate(scope: Scope, fleet: Fleet) -> None:
+def gate(scope: Scope, fleet: Fleet, now: datetime) -> None:
     """Fill `scope.held` with the digests of planned actions that may not go."""
     scope.fleet = fleet
     plan = scope.plan
     if plan is None:
         return
     status = scope.status
+    told = scope.approvals.approvals if scope.approvals is not None else ()
+    scope.passing = passing((*told, *of_orders(scope.cluster, status)), scope.cluster, now)
     given = GateInput(
         plan=plan,
         observed=scope.observed,
         limits=scope.limits,
-        approved=frozenset(status.approved),
+        approved=scope.passing.approvers(),
         suspended=scope.desired is not None and scope.desired.suspend,
         folder_gone=scope.input is None,
         unprotected=scope.unprotected,

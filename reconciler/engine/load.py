@@ -20,12 +20,14 @@ KEPT_BASE = 300  # revisions since the last Ready one that a rollout names
 
 def load(scope: Scope, library: Library) -> None:
     """Fill in documents, resources, and what earlier revisions of this rollout wanted."""
-    policy = library.policy(scope.head)
+    policy = library.policy(scope.policy_at or scope.head)
     scope.limits, scope.hold_counts = limits_of(policy.policy), holds_counts(policy.policy)
     scope.policy_problem = str(policy.problems[0]) if policy.problems else None
     if scope.input is not None:
         library.remember(scope.revision, scope.cluster, scope.input)
-        scope.folder = library.current(scope.input, scope.cluster)
+        aside = scope.policy_at is not None
+        found = library.folder(scope.revision, scope.cluster) if aside else None
+        scope.folder = found or library.current(scope.input, scope.cluster)
         scope.desired = scope.folder.desired
     _previous(scope, library)
     known = scope.desired or _newest_known(scope, library)

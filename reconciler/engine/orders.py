@@ -12,6 +12,7 @@ from reconciler.config_repo import names
 from reconciler.config_repo.errors import NameRefused
 from reconciler.config_repo.records import Order
 from reconciler.engine.scope import Scope
+from reconciler.journal.fold import JOURNAL
 from reconciler.journal.lines import shorten
 from schemas.journal import Phase
 
@@ -20,7 +21,7 @@ STRAY = timedelta(hours=1)  # a cluster may be committed a little after an order
 DOES = ("retry", "resolve", "approve", "release")
 
 
-def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
+def take(scope: Scope, orders: Iterable[Order], now: datetime) -> list[str]:
     """Write the orders of this cluster; returns the ulids that may be removed once the lines are published."""
     taken: list[str] = []
     for order in orders:
@@ -36,7 +37,9 @@ def take(scope: Scope, orders: Iterable[Order]) -> list[str]:
         do, subject = shorten(do, LONGEST), shorten(subject, LONGEST)
         said = f"{by} orders: {do} {_named(scope, subject)}" if problem is None else f"order refused: {problem}"
         done = do if problem is None else f"refused {do}"
-        scope.write("order", said, id=order.ulid, do=done, subject=subject, by=by, why=shorten(problem or why, 200))
+        until = _until(scope, do, subject, now) if problem is None else None
+        why = shorten(problem or why, 200)
+        scope.write("order", said, id=order.ulid, do=done, subject=subject, by=by, why=why, until=until)
         if problem is None and do == "resolve":
             happened = str(body.get("as"))
             scope.write(
@@ -63,6 +66,13 @@ def strays(orders: Iterable[Order], clusters: Collection[str], now: datetime) ->
                 why = order.problem or f"there is no cluster {shorten(cluster, 60)}"
                 told[order.ulid] = f"order {order.ulid} is removed: {why}"
     return told
+
+
+def _until(scope: Scope, do: str, subject: str, now: datetime) -> str | None:
+    """An approval that is not used up does not last for ever; going on without a lost journal is no approval."""
+    if do not in ("approve", "release") or subject == JOURNAL:
+        return None
+    return (now + timedelta(seconds=scope.limits.expire_after)).isoformat(timespec="seconds")
 
 
 def _named(scope: Scope, subject: str) -> str:

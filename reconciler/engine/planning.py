@@ -47,7 +47,7 @@ def plan(scope: Scope, clock: Clock) -> None:
     scope.plan = dataclasses.replace(
         made,
         refusals=(*made.refusals, *(_refusal(operation) for operation in edited)),
-        findings=(*made.findings, *_late(scope), *_doubtful(scope), *_forgotten(scope)),
+        findings=(*made.findings, *_late(scope), *_doubtful(scope), *_forgotten(scope), *_ignored(scope)),
     )
     scope.memory.plan = scope.plan
 
@@ -95,6 +95,10 @@ def _doubtful(scope: Scope) -> list[Finding]:
         return []
     text = f"{why}. Nothing is deleted and no operation runs: look, then order release {scope.cluster} journal"
     return [Finding(severity=Severity.WARNING, reason="JournalIncomplete", message=text)]
+
+
+def _ignored(scope: Scope) -> list[Finding]:
+    return scope.approvals.findings(scope.cluster) if scope.approvals is not None else []
 
 
 def _forgotten(scope: Scope) -> list[Finding]:

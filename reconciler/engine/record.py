@@ -141,7 +141,7 @@ def _append_all(repo: ConfigRepo, batch: Sequence[NotesAppend]) -> dict[str, Not
         return {item.name: _refused(error) for item in batch}
     except InstantStartError as error:
         if len(batch) == 1:
-            return {batch[0].cluster: _refused(error)}
+            return {batch[0].name: _refused(error)}
         return {cluster: found for item in batch for cluster, found in _append_all(repo, [item]).items()}
 
 

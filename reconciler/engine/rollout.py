@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from reconciler.engine.doubt import doubt
 from reconciler.engine.library import Library
 from reconciler.engine.load import base_of
@@ -9,7 +11,7 @@ from reconciler.engine.scope import Scope
 from reconciler.engine.stages import states
 from reconciler.journal.fold import JOURNAL
 from reconciler.plan import once
-from schemas.journal import Hold
+from schemas.journal import ClusterStatus, Hold
 from schemas.plan import Plan
 from schemas.resource import Mark
 from schemas.values import JsonObject
@@ -55,6 +57,7 @@ def open_rollout(scope: Scope, library: Library, writer: str) -> None:
         kinds=kinds,
         ready=status.last_ready,
         approved=approved,
+        lets=_lets(status, approved) or None,
         refs=_adopted(scope) | status.refs,
         adopted={**_taken_over(scope), **status.adopted} or None,
         stages=list(states(scope)),
@@ -87,6 +90,11 @@ def _words(scope: Scope) -> tuple[list[str], list[Hold]]:
     approved = [text for text in status.approved if text in planned or text == JOURNAL]
     held = [h for k, h in status.holds.items() if h.state == "held" and (h.action in scope.held or k == JOURNAL)]
     return approved, held
+
+
+def _lets(status: ClusterStatus, approved: Iterable[str]) -> dict[str, list[JsonObject]]:
+    lets = {digest: status.lets[digest] for digest in approved if digest in status.lets}
+    return {digest: [let.model_dump(exclude_defaults=True) for let in told] for digest, told in lets.items()}
 
 
 def summary(plan: Plan | None, held: int) -> JsonObject | None:

@@ -2,6 +2,8 @@
 
 `journal_at`: of the newest line that was read. `nothing_here`: there is neither folder nor journal, and nothing of ours
 was seen; nothing is written about it. `intended`: when the intents of this tick were written.
+`policy_at`: the commit whose policy judges, where that is not `head`: then nothing of this scope is kept for the next.
+`passing`: what was approved for this cluster and has not expired.
 Who sets what: `open` cluster, head, revision, input, memory; `load` folder, desired, previous, policy; `look` world,
 observed; `planning` plan; `gate` held; `act` drafts; `record` lines.
 """
@@ -14,9 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.desired.build import Desired
+from reconciler.engine.approvals import Approvals
 from reconciler.engine.library import Folder
 from reconciler.engine.memory import Memory
 from reconciler.journal.lines import Pen
+from reconciler.plan.approvals import Passing
 from reconciler.plan.gates import Fleet, Held, Limits
 from reconciler.plan.once import Due
 from reconciler.resources.handler import World
@@ -54,6 +58,7 @@ class Scope:
     unprotected: bool = False
     limits: Limits = field(default_factory=Limits)
     hold_counts: bool = False
+    policy_at: str | None = None
     policy_problem: str | None = None
     world: World | None = None
     observed: dict[str, Observed] = field(default_factory=dict[str, Observed])
@@ -61,6 +66,8 @@ class Scope:
     due: Due = field(default=Due(keys=frozenset(), late=()))
     plan: Plan | None = None
     fleet: Fleet = field(default_factory=Fleet)
+    approvals: Approvals | None = None
+    passing: Passing = field(default_factory=Passing)
     held: dict[str, Held] = field(default_factory=dict[str, Held])
     undrafted: dict[str, InstantStartError] = field(default_factory=dict[str, InstantStartError])
     problem: str | None = None

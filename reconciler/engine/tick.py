@@ -24,12 +24,14 @@ from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import act, doubt, gate, look, orders, planning, record, resolve, rollout, sight, workloads
 from reconciler.engine import load as loading
 from reconciler.engine import open as opening
+from reconciler.engine.approvals import ApprovalReader, Approvals
 from reconciler.engine.kubes import Kubes
 from reconciler.engine.library import Library
 from reconciler.engine.memory import Memory
 from reconciler.engine.preflight import Preflight
 from reconciler.engine.scope import Scope
 from reconciler.engine.sight import Sight
+from reconciler.engine.signing import Signing
 from reconciler.engine.wake import next_wake
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
@@ -91,9 +93,12 @@ class Engine:
         self.poll = poll
         self.library = Library(repo, state_dir / "cache" / "documents")
         self.kubes = Kubes(accounts)
+        self.signing = Signing(state_dir)
+        self.approvals = ApprovalReader(repo, self.signing)
         self.preflight = preflight
         self.memories: dict[str, Memory] = {}
         self.sights: dict[str, Sight] = {}  # for readers in other threads: each is replaced whole
+        self._approvals = Approvals()  # as of the newest tick
         self._gone: dict[str, str] = {}
         self._beside: dict[str, str] = {}  # revisions planned for clusters that nobody asked for
         self._loose = 0  # journal commits since the repository was packed
@@ -101,13 +106,13 @@ class Engine:
         self._families = ThreadPoolExecutor(max_workers=FAMILIES, thread_name_prefix="look")
         self._cache = str(state_dir / "cache")
         self.new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._denied = 0  # times in a row that the remote refused our credential
         self.on_lines: Callable[[], None] | None = None
 
     def tick(self, only: Iterable[str] | None = None) -> Result:
         """One pass over the clusters that are due (or over `only`). Raises nothing of ours: problems are told."""
-        with self._lock:
+        with self.lock:
             try:
                 self.repo.fetch()
                 head = self.repo.head()
@@ -135,12 +140,13 @@ class Engine:
 
     def observe_at(self, cluster: str, revision: str) -> Scope:
         """As `observe`, for what another revision wants."""
-        with self._lock:  # a tick and a look share what is remembered of a cluster
+        with self.lock:  # a tick and a look share what is remembered of a cluster
             scope = opening.open_scope(self.repo, cluster, revision, self.memories, self.clock)
-            self._see(scope)
+            scope.approvals = self.approvals.all()
+            self.see(scope)
             plans = {cluster: scope.plan} if scope.plan else {}
             gone = {name: spent(scope.status, plan) for name, plan in plans.items()}
-            gate.gate(scope, fleet_of(plans, {cluster: scope.observed}, gone=gone))
+            gate.gate(scope, fleet_of(plans, {cluster: scope.observed}, gone=gone), self.clock.now())
             return scope
 
     def close(self) -> None:
@@ -161,6 +167,9 @@ class Engine:
     def _tick(self, head: str, only: set[str] | None) -> Result:
         given = self.repo.orders()
         ordered = {str(order.body.get("cluster")) for order in given if order.problem is None}
+        approvals = self.approvals.all()
+        ordered |= approvals.news(self._approvals)
+        self._approvals = approvals
         tips = self.repo.journal_tips()
         there = opening.clusters(self.repo, head, self.memories, tips, self._gone)
         known = [name for name in there if only is None or name in only]
@@ -168,6 +177,8 @@ class Engine:
         result = Result(head=head, clusters=names)
         self._prepare(names, head)
         everyone = self._open(names, head, tips, result)
+        for scope in everyone:
+            scope.approvals = approvals
         list(self.pool.map(self._try_to_see, _well(everyone)))
         scopes = _well(everyone)
         if only is not None:
@@ -242,8 +253,9 @@ class Engine:
     ) -> None:
         """Everything that is decided and written about one cluster before anything is sent."""
         self._decide(scope, fleets[scope.revision])
-        taken[scope.cluster] = orders.take(scope, given)
-        gate.gate(scope, scope.fleet)
+        now = self.clock.now()
+        taken[scope.cluster] = orders.take(scope, given, now)
+        gate.gate(scope, scope.fleet, now)
         resolve.resolve(scope, self.handlers, self.clock)
         gate.record_holds(scope)
         drafts[scope.cluster] = act.draft(scope, self.handlers, self.clock, self.new_op)
@@ -305,9 +317,9 @@ class Engine:
     def _try_to_see(self, scope: Scope) -> None:
         self._try(scope, record.catch_up, scope)  # first: what is planned depends on what is known to have happened
         if scope.problem is None:
-            self._try(scope, self._see, scope)
+            self._try(scope, self.see, scope)
 
-    def _see(self, scope: Scope) -> None:
+    def see(self, scope: Scope) -> None:
         """Load, look and plan one cluster."""
         loading.load(scope, self.library)
 
@@ -341,7 +353,7 @@ class Engine:
                     self._beside[name] = at
             except InstantStartError as error:  # told when it is that cluster's turn
                 log.warning("what this revision does to %s is not known: %s", name, error.message)
-        list(self.pool.map(self._try, beside, itertools.repeat(self._see), beside))
+        list(self.pool.map(self._try, beside, itertools.repeat(self.see), beside))
 
     def _fleets(self, scopes: Sequence[Scope]) -> dict[str, Fleet]:
         """What each revision does to all its clusters together. Those that are not due now count with what was
@@ -372,7 +384,7 @@ class Engine:
 
     def _decide(self, scope: Scope, fleet: Fleet) -> None:
         """Gate, and open the rollout with what the gate said."""
-        gate.gate(scope, fleet)
+        gate.gate(scope, fleet, self.clock.now())
         rollout.open_rollout(scope, self.library, self.writer)
         scope.held.clear()
 

@@ -21,8 +21,9 @@ SYSTEM = frozenset({"kube-system", "kube-public", "kube-node-lease", "cert-manag
 
 
 def see_work(scope: Scope) -> None:
-    """Put `detail["pods"]` on every group that the plan shrinks: pods that are not of daemons and not the cluster's
-    own, as `namespace/name`. Where they cannot be listed, that stands there instead and holds the action."""
+    """Put `detail["pods"]` and `detail["jobs"]` on every group that the plan shrinks: pods that are not of daemons and
+    not the cluster's own, as `namespace/name`, and what they belong to. Where they cannot be listed, that stands there
+    instead and holds the action."""
     if scope.plan is None or scope.world is None:
         return
     shrinking = [action for action in scope.plan.actions if _shrinks(scope, action)]
@@ -33,10 +34,12 @@ def see_work(scope: Scope) -> None:
         pods = kube.list(POD)
         found = {action.key: _working(kube, action.name, pods) for action in shrinking}
     except InstantStartError as error:
-        found = {action.key: [f"pods that cannot be listed ({error.reason})"] for action in shrinking}
-    for key, names in found.items():
+        unseen = {f"pods that cannot be listed ({error.reason})": ""}
+        found = {action.key: unseen for action in shrinking}
+    for key, work in found.items():
         seen = scope.observed[key]
-        scope.observed[key] = dataclasses.replace(seen, detail={**seen.detail, "pods": names})
+        jobs = sorted({job for job in work.values() if job})
+        scope.observed[key] = dataclasses.replace(seen, detail={**seen.detail, "pods": sorted(work), "jobs": jobs})
 
 
 def _shrinks(scope: Scope, action: Action) -> bool:
@@ -46,13 +49,19 @@ def _shrinks(scope: Scope, action: Action) -> bool:
     return action.verb in REMOVALS or lowers_count(action, seen)
 
 
-def _working(kube: KubeCluster, group: str, pods: Iterable[JsonObject]) -> list[str]:
+def _working(kube: KubeCluster, group: str, pods: Iterable[JsonObject]) -> dict[str, str]:
+    """Pods at work on the nodes of a group → the job each belongs to."""
     nodes = {str(node["metadata"]["name"]) for node in kube.list(NODE, label_selector=f"{GROUP_LABEL}={group}")}
-    return sorted(
-        f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-        for pod in pods
-        if pod.get("spec", {}).get("nodeName") in nodes and _is_work(pod)
-    )
+    work = [pod for pod in pods if pod.get("spec", {}).get("nodeName") in nodes and _is_work(pod)]
+    return {f"{pod['metadata']['namespace']}/{pod['metadata']['name']}": _job(pod) for pod in work}
+
+
+def _job(pod: Mapping[str, Any]) -> str:
+    """What controls the pod; the pod itself where nothing does."""
+    told = pod["metadata"]
+    owner = next((one for one in told.get("ownerReferences") or () if one.get("controller")), None)
+    what = f"{owner.get('kind')}/{owner.get('name')}" if owner is not None else f"Pod/{told['name']}"
+    return f"{told['namespace']}/{what}"
 
 
 def _is_work(pod: Mapping[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from schemas.journal import (
     EndLine,
     Hold,
     HoldLine,
+    Let,
     Line,
     OpLine,
     OpRecord,
@@ -130,6 +131,7 @@ class Fold:
     done: dict[str, str] = field(default_factory=dict[str, str])
     holds: dict[str, Hold] = field(default_factory=dict[str, Hold])
     approved: list[str] = field(default_factory=list[str])
+    lets: dict[str, tuple[Let, ...]] = field(default_factory=dict[str, tuple[Let, ...]])
     orders: list[str] = field(default_factory=list[str])
     retries: dict[str, int] = field(default_factory=dict[str, int])
     kinds: tuple[str, ...] = ()
@@ -193,6 +195,7 @@ class Fold:
         self.ops, self.open_ops = {op.op: op for op in line.open}, {op.op: op for op in line.open if op.phase.open}
         self.holds = {hold.key: hold for hold in line.holds}
         self.approved = list(line.approved)
+        self.lets = dict(line.lets)
         self.kinds = line.kinds
         self.refs, self.adopted, self.released = dict(line.refs), dict(line.adopted), {}
         self.retries = {}
@@ -261,6 +264,7 @@ class Fold:
     def _hold(self, line: HoldLine) -> None:
         if line.key == JOURNAL and line.state == "held" and JOURNAL in self.approved:
             self.approved.remove(JOURNAL)  # that word was about what was lost before
+            self.lets.pop(JOURNAL, None)
         self.holds[line.key] = Hold(
             key=line.key, action=line.action, reason=line.reason, state=line.state, msg=line.msg, at=line.at
         )
@@ -271,17 +275,19 @@ class Fold:
         if line.do == "retry":
             self.retries[line.subject] = line.seq
         if line.do in ("approve", "release"):
-            self._let_pass(line.subject)
+            self._let_pass(line.subject, Let(by=line.by, until=line.until, order=line.id or ""))
 
-    def _let_pass(self, subject: str) -> None:
+    def _let_pass(self, subject: str, let: Let) -> None:
         """An approval binds to action digests: a key stands for the action that is held under it now."""
-        if (len(subject) == 64 or subject == JOURNAL) and subject not in self.approved:
-            self.approved.append(subject)
+        passed = {subject: None} if len(subject) == 64 or subject == JOURNAL else {}
         for key, hold in self.holds.items():
             if hold.state == "held" and subject in (key, hold.action):
                 if hold.action:
-                    self.approved.append(hold.action)
+                    passed[hold.action] = None
                 self.holds[key] = hold.model_copy(update={"state": "released"})
+        self.approved += [digest for digest in passed if digest not in self.approved]
+        for digest in passed:
+            self.lets[digest] = (*self.lets.get(digest, ()), let)
 
     def condition(self) -> tuple[Condition, str, str]:
         """(condition, reason, message); the reason is the one of the worst thing found."""
@@ -354,6 +360,7 @@ class Fold:
             done=self.done,
             holds=self.holds,
             approved=tuple(self.approved),
+            lets=self.lets,
             orders=tuple(self.orders),
             retries=self.retries,
             kinds=self.kinds,

@@ -8,17 +8,21 @@ trusted let nothing pass, approved or not.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from reconciler.plan import needed
 from reconciler.plan.make import UNMARKED
+from reconciler.plan.needed import Rule
 from reconciler.plan.registry import rule_for
+from schemas import instance_types
 from schemas.journal import ClusterStatus, Phase
 from schemas.plan import Action, Cost, Plan, Verb
 from schemas.resource import Mark, Observed
 
 REMOVALS = (Verb.DELETE, Verb.REPLACE)
 # An intent without a reply may have had its effect; while it is planned as well, the plan counts it.
+_MANY = 16  # accelerators of the largest type
 _TAKEN = (Phase.INTENT, Phase.SUBMITTED, Phase.SUCCEEDED, Phase.UNKNOWN, Phase.RESOLVED)
 
 
@@ -33,15 +37,23 @@ class Limits:
     max_clusters: int = 5
     max_nodes: int = 16
     max_deletes: int = 50
+    max_gpus: int = 128
+    max_jobs: int = 4
+    rules: tuple[Rule, ...] = ()
+    expire_after: int = 7 * 86400  # seconds
+    direct: tuple[str, ...] = ()  # files that persons may commit without a review
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
-    """What one revision does over all clusters that it touches."""
+    """What one revision does over all clusters that it touches. `gpus`: of nodes removed; `jobs`: that run on groups
+    that get smaller."""
 
     clusters: int = 0
     deletes: int = 0
     nodes: int = 0
+    gpus: int = 0
+    jobs: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,18 +63,19 @@ class Spent:
 
     deletes: Mapping[str, int] = field(default_factory=dict[str, int])
     nodes: int = 0
+    gpus: int = 0
     changed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateInput:
-    """All a decision is made from. `approved`: action digests that orders let pass. `folder_gone`: the cluster's
-    folder is not in this revision; `unprotected`: deletionProtection was false in the newest Ready revision."""
+    """All a decision is made from. `approved`: action digest → who approved it, in normal form. `folder_gone`: the
+    cluster's folder is not in this revision; `unprotected`: deletionProtection was false in the newest Ready one."""
 
     plan: Plan
     observed: Mapping[str, Observed]
     limits: Limits
-    approved: frozenset[str] = frozenset()
+    approved: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     suspended: bool = False
     folder_gone: bool = False
     unprotected: bool = False
@@ -92,7 +105,7 @@ def decide(action: Action, given: GateInput) -> Held | None:
         )
     if given.suspended:
         return Held(reason="Suspended", message="spec.suspend is true", way="instantstart resume")
-    if action.digest in given.approved:
+    if given.approved.get(action.digest) and not _unmet(action, given):
         return None
     for rule in (
         _vanished_folder,
@@ -164,9 +177,21 @@ def _needs_approval(action: Action, given: GateInput) -> Held | None:
     if action.verb in REMOVALS and _is_in_adopted(action, given):
         message += ", whatever the policy says: it is in something adopted"
         return Held(reason="NeedsApproval", message=message, way="approve, or put its document back")
-    if action.cost not in given.limits.approval_for:
+    unmet = _unmet(action, given)
+    if not unmet:
         return None
+    wants = [rule.wants for rule in unmet if rule != needed.ANYBODY]
+    have = len(given.approved.get(action.digest, ()))
+    if wants:
+        message = f"{action.verb.value} of {action.key} needs {' and '.join(wants)}" + (f"; it has {have}" * bool(have))
     return Held(reason="NeedsApproval", message=message, way="approve")
+
+
+def _unmet(action: Action, given: GateInput) -> list[Rule]:
+    """Rules about this action that its approvers do not meet."""
+    limits = given.limits
+    rules = needed.of_action(action, given.plan.cluster, limits.approval_for, limits.rules)
+    return needed.missing(rules, given.approved.get(action.digest, ()))
 
 
 def _is_in_adopted(action: Action, given: GateInput) -> bool:
@@ -215,6 +240,8 @@ def _blast_radius(action: Action, given: GateInput) -> Held | None:
             ("clusters changed", fleet.clusters, limits.max_clusters, action.verb is not Verb.CREATE),
             ("nodes removed or rebooted", fleet.nodes, limits.max_nodes, _takes_nodes(action, given)),
             ("resources deleted", fleet.deletes, limits.max_deletes, action.verb in REMOVALS),
+            ("GPUs removed", fleet.gpus, limits.max_gpus, gpus_taken(action, given.observed.get(action.key)) > 0),
+            ("running jobs touched", fleet.jobs, limits.max_jobs, bool(_jobs(given.observed.get(action.key)))),
         )
         if found > most and touched
     ]
@@ -236,7 +263,8 @@ def spent(status: ClusterStatus, plan: Plan, since: int | None = None) -> Spent:
         if op.verb in REMOVALS:
             deletes[op.key.split("/", 1)[0]] += max(len(op.actions), 1)
     changed = any(op.verb != Verb.CREATE for op in ops)
-    return Spent(deletes=deletes, nodes=sum(op.nodes for op in ops), changed=changed)
+    gpus = sum(op.gpus for op in ops)
+    return Spent(deletes=deletes, nodes=sum(op.nodes for op in ops), gpus=gpus, changed=changed)
 
 
 def fleet_of(
@@ -260,6 +288,16 @@ def fleet_of(
             for action in plan.actions
         )
         + sum(found.nodes for found in before.values()),
+        gpus=sum(
+            gpus_taken(action, observed.get(cluster, {}).get(action.key))
+            for cluster, plan in plans.items()
+            for action in plan.actions
+        )
+        + sum(found.gpus for found in before.values()),
+        jobs=sum(
+            len({job for action in plan.actions for job in _jobs(observed.get(cluster, {}).get(action.key))})
+            for cluster, plan in plans.items()
+        ),
     )
 
 
@@ -277,3 +315,17 @@ def nodes_taken(action: Action, seen: Observed | None) -> int:
     if action.verb in REMOVALS:
         return int(live)
     return int(live) - int(wanted or 0) if lowers_count(action, seen) else 0
+
+
+def gpus_taken(action: Action, seen: Observed | None) -> int:
+    """How many GPUs or Trainium chips go with the nodes that an action takes away. Of an accelerated type about which
+    nobody says how many it has, as many as the largest."""
+    if action.verb is Verb.RUN or seen is None:
+        return 0  # a reboot takes none away
+    each = instance_types.accelerators(str(seen.spec.get("instanceType", "")))
+    return nodes_taken(action, seen) * (_MANY if each is None else each)
+
+
+def _jobs(seen: Observed | None) -> Iterable[str]:
+    """Jobs that run on a group that the plan makes smaller; seen only where it does."""
+    return seen.detail.get("jobs", ()) if seen is not None else ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reconciler.plan.gates import Limits
-from schemas.documents.policy import Policy
+from reconciler.plan.needed import Rule
+from schemas.documents.policy import Policy, seconds_of
 from schemas.plan import Cost
 
 
@@ -16,6 +17,19 @@ def limits_of(policy: Policy) -> Limits:
         max_clusters=spec.blast_radius.max_clusters,
         max_nodes=spec.blast_radius.max_nodes,
         max_deletes=spec.blast_radius.max_deletes,
+        max_gpus=spec.blast_radius.max_gpus,
+        max_jobs=spec.blast_radius.max_running_jobs,
+        rules=tuple(
+            Rule(
+                paths=rule.paths,
+                costs=frozenset(Cost(cost) for cost in rule.costs),
+                approvers=rule.approvers,
+                count=rule.count,
+            )
+            for rule in spec.approvals.rules_
+        ),
+        expire_after=seconds_of(spec.approvals.expire_after),
+        direct=spec.direct_commit.paths,
     )
 
 

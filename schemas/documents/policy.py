@@ -19,6 +19,18 @@ ApprovedCost: TypeAlias = Literal["inPlace", "rolling", "replace", "delete"]
 
 _GLOB: Final = r"^clusters(?:/[A-Za-z0-9_*?-][A-Za-z0-9_.*?-]*)+$"
 PathGlob: TypeAlias = Annotated[str, words.form(_GLOB, "a path below clusters/, with * where anything may stand", 255)]
+Approver: TypeAlias = Annotated[
+    str,
+    words.form(r"^[A-Za-z0-9_.+*@-]+$", "the name of a person as in their token, with * where anything may stand", 200),
+]
+Duration: TypeAlias = Annotated[str, words.form(r"^[1-9][0-9]{0,3}[mhd]$", "a time such as 30m, 12h or 7d", 5)]
+_SECONDS: Final = {"m": 60, "h": 3600, "d": 86400}
+_LONGEST: Final = 90 * 86400
+
+
+def seconds_of(duration: str) -> int:
+    """`7d` as seconds."""
+    return int(duration[:-1]) * _SECONDS[duration[-1]]
 
 
 class PruneGuard(Shape):
@@ -44,10 +56,50 @@ class BlastRadius(Shape):
         "Nodes removed, rebooted or replaced.", cost=Cost.IN_PLACE, default=16, ge=0, le=1_000_000
     )
     max_deletes: int = documented("Objects deleted or replaced.", cost=Cost.IN_PLACE, default=50, ge=0, le=1_000_000)
+    max_gpus: int = documented(
+        "GPUs and Trainium chips of nodes that are removed.", cost=Cost.IN_PLACE, default=128, ge=0, le=10_000_000
+    )
+    max_running_jobs: int = documented(
+        "Jobs that run on nodes of groups that are removed or made smaller.",
+        cost=Cost.IN_PLACE,
+        default=4,
+        ge=0,
+        le=1_000_000,
+    )
+
+
+class ApprovalRule(Ruled):
+    """Who must approve what. With `costs` it is about actions, which wait until they are approved; without, about
+    files: a change of them is not merged before. A person counts once, and never the author."""
+
+    also_known: ClassVar[dict[str, str]] = {"path": "paths", "cost": "costs", "users": "approvers", "min": "count"}
+
+    paths: Annotated[tuple[PathGlob, ...], Field(max_length=100)] = listed(
+        "Files it is about. None: all of them.", cost=Cost.IN_PLACE, default=()
+    )
+    costs: Annotated[tuple[ApprovedCost, ...], Field(max_length=4)] = listed(
+        "Costs of actions it is about. None: any change of the files, before it is merged.",
+        cost=Cost.IN_PLACE,
+        default=(),
+    )
+    approvers: Annotated[tuple[Approver, ...], Field(max_length=100)] = listed(
+        "Who counts. None: everybody but the author.", cost=Cost.IN_PLACE, default=()
+    )
+    count: int = documented("How many of them must approve.", cost=Cost.IN_PLACE, default=1, ge=1, le=20)
+
+    def rules(self) -> Iterator[Broken]:
+        if not self.paths and not self.costs:
+            yield Broken(fields=(("paths",),), expected="paths or costs", found="neither", hint="say what it is about")
+        named = {name.casefold() for name in self.approvers}
+        if self.approvers and not any("*" in name for name in named) and len(named) < self.count:
+            found = f"{self.count}, of {len(named)}"
+            yield Broken(fields=(("count",),), expected="no more than there are approvers", found=found)
 
 
 class Approvals(Ruled):
-    """Which actions wait for a person other than their author."""
+    """Which actions and changes wait for a person other than their author."""
+
+    also_known: ClassVar[dict[str, str]] = {"expires": "expireAfter", "expiry": "expireAfter"}
 
     require_for: Annotated[tuple[ApprovedCost, ...], Field(max_length=4)] = listed(
         "Costs that need an approval; the others pass by themselves.",
@@ -55,8 +107,20 @@ class Approvals(Ruled):
         default=("replace", "delete"),
         unique_by=(),
     )
+    rules_: Annotated[tuple[ApprovalRule, ...], Field(max_length=100)] = listed(
+        "Who must approve, by path and by cost; all that fit must be met.",
+        cost=Cost.IN_PLACE,
+        default=(),
+        alias="rules",
+    )
+    expire_after: Duration = documented(
+        "How long an approval lasts that is not used up.", cost=Cost.IN_PLACE, default="7d"
+    )
 
     def rules(self) -> Iterator[Broken]:
+        if seconds_of(self.expire_after) > _LONGEST:
+            expected = f"at most {_LONGEST // 86400}d"
+            yield Broken(fields=(("expireAfter",),), expected=expected, found=self.expire_after)
         for index, cost in enumerate(self.require_for):
             if cost in self.require_for[:index]:
                 yield Broken(fields=(("requireFor", index),), expected="each cost once", found=f"{cost} again")

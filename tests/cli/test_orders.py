@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.cli import subjects
+from reconciler.journal import subjects
 from schemas.errors import InvalidInput
 from schemas.journal import ClusterStatus, Hold, OpRecord, Phase, StageState, StageStatus
 from tests.cli.clibox import CLUSTER, CliBox, hold, intent, op, rollout, stage

@@ -31,8 +31,8 @@ class CrashRefs(Refs):
         super().store(objects)
         self._at("journal written")
 
-    def _push(self, updates: Sequence[RefUpdate]) -> dict[str, str | None]:
-        verdicts = super()._push(updates)
+    def _push(self, updates: Sequence[RefUpdate], *more: str) -> dict[str, str | None]:
+        verdicts = super()._push(updates, *more)
         self._at("journal pushed")
         return verdicts
 

@@ -46,6 +46,11 @@ def given(*actions: Action, observed: tuple[Observed, ...] = (), **more: Any) ->
     return GateInput(plan=plan, observed={o.key: o for o in observed}, limits=limits, **more)
 
 
+def by(acted: Action, *who: str) -> dict[str, frozenset[str]]:
+    """Approved by these people."""
+    return {acted.digest: frozenset(who or ("sre@example.com",))}
+
+
 SCALE_UP = action(fields=("count",), want={"count": 6})
 SCALE_DOWN = action(fields=("count",), want={"count": 2})
 DELETE = action(Verb.DELETE)
@@ -57,12 +62,12 @@ UNMARKED = action(Verb.RELEASE, cost=Cost.NONE, because="unmarked")
     [
         (SCALE_UP, {}, None, "an in-place change passes alone"),
         (SCALE_UP, {"suspended": True}, "Suspended", "suspend holds everything"),
-        (SCALE_UP, {"suspended": True, "approved": frozenset({SCALE_UP.digest})}, "Suspended", "an approval does not wake"),
+        (SCALE_UP, {"suspended": True, "approved": by(SCALE_UP)}, "Suspended", "an approval does not wake"),
         (UNMARKED, {"folder_gone": True, "unprotected": True}, "MarkTakenOff", "a teardown tells what it would leave"),
-        (UNMARKED, {"approved": frozenset({UNMARKED.digest})}, None, "a person lets go of it"),
+        (UNMARKED, {"approved": by(UNMARKED)}, None, "a person lets go of it"),
         (DELETE, {"limits": Limits()}, "NeedsApproval", "deletes ask by default"),
-        (DELETE, {"limits": Limits(), "approved": frozenset({DELETE.digest})}, None, "approved by digest"),
-        (DELETE, {"limits": Limits(), "approved": frozenset({"0" * 64})}, "NeedsApproval", "another digest is not this one"),
+        (DELETE, {"limits": Limits(), "approved": by(DELETE)}, None, "approved by digest"),
+        (DELETE, {"limits": Limits(), "approved": {"0" * 64: frozenset({"sre@example.com"})}}, "NeedsApproval", "another digest is not this one"),
         (DELETE, {"folder_gone": True}, "DeletionProtected", "B11: a vanished folder deletes nothing"),
         (DELETE, {"folder_gone": True, "unprotected": True, "limits": Limits()}, None, "two commits took it down"),
         (DELETE, {"journal_doubt": "the journal was lost"}, "JournalIncomplete", "a lost journal deletes nothing"),
@@ -118,7 +123,7 @@ def test_b13_a_wanted_removal_has_a_clear_way() -> None:
     found = decide(last, asked)
     assert found is not None
     assert "approve" in found.way
-    assert decide(last, replace(asked, approved=frozenset({last.digest}))) is None
+    assert decide(last, replace(asked, approved=by(last))) is None
 
 
 def test_fleet_sums_over_clusters() -> None:

@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 import typer
 from ulid import ULID
 
-from reconciler.cli import output, subjects
+from reconciler.cli import output
 from reconciler.cli.setup import AsJson, ClusterArgument, Setup, Why, head_of, must_know, setup_of
 from reconciler.config_repo.person import person
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import journal
+from reconciler.journal import subjects
 from schemas.errors import InvalidInput
 from schemas.journal import ClusterStatus
 
