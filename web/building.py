@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from reconciler.changes.service import Changes
 from reconciler.engine.settings import Settings
 from reconciler.engine.tick import Engine
 from reconciler.reads.reads import Reads
@@ -26,4 +27,5 @@ def build(engine: Engine, settings: Settings, *, nudge: Callable[[], None] = lam
         metrics=Metrics(engine, pulse, access.limits),
         nudge=nudge,
         reads=Reads(engine),
+        changes=Changes(engine),
     )

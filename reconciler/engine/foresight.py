@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import logging
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from reconciler.engine import gate
 from reconciler.engine import open as opening
@@ -34,7 +35,7 @@ def foresee(engine: Engine, clusters: Iterable[str], commit: str, policy_at: str
         scope.policy_at = policy_at
         scope.approvals = approvals
         scopes[cluster] = scope
-    list(engine.pool.map(lambda scope: _see(engine, scope), scopes.values()))
+    list(engine.pool.map(_see, itertools.repeat(engine), scopes.values()))
     together = fleet(scopes.values())
     for scope in scopes.values():
         gate.gate(scope, together, engine.clock.now())
@@ -73,8 +74,11 @@ def _copied(memory: Memory) -> Memory:
 
 def _shallow(record: Record) -> Record:
     """The same with its own dicts, lists and sets; what is in them never changes."""
-    found = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}  # type: ignore[arg-type]
-    own = {name: copy.copy(value) for name, value in found.items() if isinstance(value, dict | list | set)}
+    own: dict[str, Any] = {}
+    for each in dataclasses.fields(record):  # type: ignore[arg-type]
+        value: Any = getattr(record, each.name)
+        if isinstance(value, dict | list | set):
+            own[each.name] = copy.copy(cast("Any", value))
     return dataclasses.replace(record, **own)  # type: ignore[type-var]
 
 

@@ -173,7 +173,8 @@ def all_errors() -> dict[str, Any]:
     todo: list[type[InstantStartError]] = [InstantStartError]
     while todo:
         kind = todo.pop()
-        found[kind.__name__] = kind
+        if kind.__module__ == "schemas.errors" or kind.__name__ not in found:  # others have their own NotFound
+            found[kind.__name__] = kind
         todo += kind.__subclasses__()
     return found
 

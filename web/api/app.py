@@ -14,13 +14,19 @@ from web.api.house import House
 from web.api.nothing import NothingHere
 from web.api.outer import BodyLimit, Heads, Mistakes, Timed
 from web.api.routes import (
+    changes,
     clusters,
+    documents,
     drift,
     events,
     groups,
     nodes,
+    orders,
+    plans,
+    policy,
     probes,
     resources,
+    reverts,
     session,
     timeline,
     tokens,
@@ -31,12 +37,18 @@ PREFIX = "/api/v1"
 LARGEST = 4 << 20  # bytes of a body; documents are far smaller
 ROUTERS: tuple[APIRouter, ...] = (
     # One line each, by name.
+    changes.router,
     clusters.router,
+    documents.router,
     drift.router,
     events.router,
     groups.router,
     nodes.router,
+    orders.router,
+    plans.router,
+    policy.router,
     resources.router,
+    reverts.router,
     session.router,
     timeline.router,
     tokens.router,

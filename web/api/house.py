@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from reconciler.changes.service import Changes
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine.settings import Settings
 from reconciler.engine.tick import Engine
@@ -33,6 +34,7 @@ class House:
     metrics: Metrics
     nudge: Callable[[], None]
     reads: Reads
+    changes: Changes
 
     @property
     def repo(self) -> ConfigRepo:
