@@ -8,15 +8,19 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from reconciler.config_repo.errors import ObjectMissing, UnknownCluster, UnknownRevision
 from reconciler.engine.sight import Sight
 from reconciler.engine.tick import Engine
-from reconciler.reads import clusters, nodes, statuses, wishes
+from reconciler.live.aws.sessions import AwsSession
+from reconciler.reads import clusters, happenings, nodes, statuses, wishes
 from reconciler.reads.clusters import AuthorView, ClusterView, SummaryView
 from reconciler.reads.following import Follow
+from reconciler.reads.happenings import EventView
 from reconciler.reads.journals import lines_of
 from reconciler.reads.kept import Kept
+from reconciler.reads.logs import Tail
 from reconciler.reads.nodes import GroupView, NodeView
 from reconciler.reads.parts import PartView, seen
 from reconciler.reads.statuses import OrderView, StatusView
@@ -62,6 +66,7 @@ class Reads:
         self._born = engine.clock.iso()
         self._shown: Kept[Shown] = Kept(3600.0, least=MOMENT, most=5000)
         self._rows: Kept[Rows] = Kept(3600.0, least=MOMENT, most=100)
+        self._events: Kept[tuple[list[EventView], tuple[PartView, ...]]] = Kept(2.0, most=50)
         self._timelines: Kept[list[EntryView]] = Kept(3600.0, most=20)
         self._desired: Kept[DesiredView] = Kept(3600.0, most=5000)
         self._orders: Kept[Mapping[str, tuple[OrderView, ...]]] = Kept(1.0)
@@ -159,6 +164,20 @@ class Reads:
         """Raises NotFound and Unavailable."""
         self._sight(name)
         return world_of(self._engine, name)
+
+    def events(self, name: str) -> tuple[list[EventView], tuple[PartView, ...]]:
+        """Of Kubernetes and of HyperPod, in no order."""
+        world = self.world(name)
+        return self._events.get(name, lambda: happenings.events(world))
+
+    def aws(self, name: str, region: str) -> AwsSession:
+        """The account of a cluster in another Region, where a bucket of its Storages may be."""
+        return self._engine.accounts.session(self.world(name).account, region)
+
+    def tail(self, name: str, namespace: str, pod: str, **how: Any) -> Tail:
+        """A log to follow. The control plane may be asked anew for each connection."""
+        self._sight(name)
+        return Tail(lambda: world_of(self._engine, name).kube(), namespace, pod, **how)
 
     def follow(self, name: str) -> Follow:
         """The cluster, followed live; the first reader waits a moment for it."""

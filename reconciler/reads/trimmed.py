@@ -79,6 +79,8 @@ class ContainerFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PodFacts:
+    """`restarts`: the restart policy."""
+
     namespace: str
     name: str
     uid: str
@@ -92,6 +94,7 @@ class PodFacts:
     owner: str
     gpus: int
     efa: int
+    restarts: str
     containers: tuple[ContainerFacts, ...]
 
     @property
@@ -168,6 +171,7 @@ def pod(body: JsonObject) -> PodFacts:
         owner=f"{owner.get('kind')}/{owner.get('name')}" if owner else "",
         gpus=_asked(spec, GPU_RESOURCES),
         efa=_asked(spec, (EFA,)),
+        restarts=str(spec.get("restartPolicy") or "Always"),
         containers=tuple(_containers(spec, status)),
     )
 

@@ -79,6 +79,7 @@ class Cloud:
     strange: set[str] = field(default_factory=set[str])  # clusters in which something stands that no rule knows
     looks: list[str] = field(default_factory=list[str])
     lag: float = 0.0
+    endpoint: str = ""  # of the Kubernetes API behind each EKS cluster, where a test has one
     published: Callable[[str], bool] = field(default=lambda _op: True)
     early: list[str] = field(default_factory=list[str])  # what left before its intent
     _ids: Any = field(default_factory=lambda: itertools.count(1))
@@ -180,6 +181,8 @@ class Family(BaseHandler):
     def _observed(self, thing: Thing) -> Observed:
         up = self.cloud.now() >= thing.ready_at
         more = {"issuer": "https://i.example", "issuerHost": "i.example"} if thing.type == "eks.Cluster" else {}
+        if more and self.cloud.endpoint:
+            more["endpoint"] = self.cloud.endpoint
         return Observed(
             key=thing.key,
             type=thing.type,

@@ -18,6 +18,7 @@ from reconciler.live.kube import applying, comparing, watching
 from reconciler.live.kube.applying import Applied
 from reconciler.live.kube.comparison import MANAGER, Comparison
 from reconciler.live.kube.kinds import Discovery, Gvk, ObjectKey, Served, gvk_of, key_of
+from reconciler.live.kube.log_stream import LogStream
 from reconciler.live.kube.tokens import TokenProvider
 from reconciler.live.kube.transport import APPLY, Transport
 from schemas.values import JsonObject
@@ -176,6 +177,50 @@ class KubeCluster:
             if not following:
                 return
             query["continue"] = following
+
+    def page(
+        self,
+        gvk: Gvk,
+        namespace: str | None = None,
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+        limit: int = PAGE,
+        following: str = "",
+    ) -> tuple[builtins.list[JsonObject], str]:
+        """One page, and the server's word for where the next begins ("": there is none). A word that is too old is
+        `CallRefused` with reason Expired."""
+        query = {"limit": str(limit)}
+        given = {"labelSelector": label_selector, "fieldSelector": field_selector, "continue": following}
+        query |= {name: value for name, value in given.items() if value}
+        answer = self.transport.read(self.served(gvk).path(namespace), query)
+        items: builtins.list[JsonObject] = answer.get("items") or []
+        for item in items:
+            item.setdefault("apiVersion", gvk.api_version)
+            item.setdefault("kind", gvk.kind)
+        meta: Mapping[str, Any] = answer.get("metadata") or {}
+        return items, str(meta.get("continue") or "")
+
+    def log_stream(
+        self,
+        namespace: str,
+        pod: str,
+        container: str | None = None,
+        *,
+        since: str | None = None,
+        tail: int | None = None,
+        previous: bool = False,
+        follow: bool = False,
+        silence: float = 30.0,
+    ) -> LogStream:
+        """The lines of a container as they come, each with its time. `since`: RFC 3339, in whole seconds; `silence`:
+        real seconds without a line after which the connection is given up. Text from outside: data."""
+        query = {"timestamps": "true"}
+        given = {"container": container, "sinceTime": since, "tailLines": None if tail is None else str(tail)}
+        query |= {name: value for name, value in given.items() if value is not None}
+        query |= {name: "true" for name, wanted in (("previous", previous), ("follow", follow)) if wanted}
+        path = self._path(Gvk("v1", "Pod"), namespace, pod) + "/log"
+        return LogStream(self.transport, path, query, silence)
 
     def logs(
         self, namespace: str, pod: str, container: str | None = None, *, tail: int = 200, previous: bool = False

@@ -3,11 +3,12 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
 
 from reconciler.sandbox.kubernetes.apiserver import ApiServer
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request, expired
 from reconciler.sandbox.kubernetes.kinds import Kind
-from reconciler.sandbox.kubernetes.objects import Object, dig, encode, items, rfc3339
+from reconciler.sandbox.kubernetes.objects import Object, dig, encode, items
 from reconciler.sandbox.kubernetes.pod_logs import Line
 from reconciler.sandbox.kubernetes.requests import Request
 from reconciler.sandbox.kubernetes.selectors import matcher
@@ -108,7 +109,7 @@ async def logs(api: ApiServer, request: Request, wake: Wake) -> AsyncIterator[by
     try:
         lines = api.logs.after(source, 0)
         number = lines[-1].number if lines else 0
-        since = api.now() - float(query["sinceSeconds"]) if query.get("sinceSeconds") else 0.0
+        since = _log_since(api, query)
         lines = [line for line in lines if line.time >= since]
         if (tail := query.get("tailLines", "")).isdigit():
             lines = lines[len(lines) - min(int(tail), len(lines)) :]
@@ -189,8 +190,22 @@ def _too_old(position: int, floor: int) -> ApiError:
     return expired(f"too old resource version: {position} ({floor})")
 
 
+def _log_since(api: ApiServer, query: dict[str, str]) -> float:
+    """Epoch seconds. ApiError 400 for a time that is none."""
+    if query.get("sinceSeconds"):
+        return api.now() - float(query["sinceSeconds"])
+    if not query.get("sinceTime"):
+        return 0.0
+    try:
+        return datetime.fromisoformat(query["sinceTime"]).timestamp()
+    except ValueError:
+        raise bad_request(f'sinceTime: Invalid value: "{query["sinceTime"]}"') from None
+
+
 def _log_line(line: Line, stamps: bool) -> bytes:
-    text = f"{rfc3339(line.time)} {line.text}\n" if stamps else f"{line.text}\n"
+    """Times have nanoseconds, as those of a container runtime."""
+    moment = datetime.fromtimestamp(line.time, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
+    text = f"{moment} {line.text}\n" if stamps else f"{line.text}\n"
     return text.encode()
 
 
