@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from reconciler.sandbox.real.processes import RealKubernetes
 from tests.kube_servers.assets import Missing, find
-from tests.kube_servers.processes import RealKubernetes
 
 SIMULATED, REAL = "simulated", "real"
 

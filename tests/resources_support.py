@@ -25,13 +25,13 @@ from reconciler.plan.registry import rule_for
 from reconciler.resources.handler import Call, Handler, Settlement, World
 from reconciler.sandbox import embedded
 from reconciler.sandbox.embedded import Sandbox
+from reconciler.sandbox.real.processes import RealKubernetes
 from schemas.errors import InvalidInput, Refused
 from schemas.journal import OpRecord, Phase
 from schemas.plan import Action, Plan, Verb
 from schemas.resource import Health, Observed, Ref, Resource, Source, Stage
 from tests.aws_environment import aws_environment
-from tests.kube_servers.hosting import RealHost
-from tests.kube_servers.processes import RealKubernetes
+from tests.kube_servers.hosting import OneServer
 
 CLUSTER = "prod"
 REGION = "us-west-2"
@@ -188,7 +188,7 @@ class Place:
 @pytest.fixture(scope="session")
 def clouds(real_kubernetes: RealKubernetes | None) -> Iterator[Sandbox]:
     """One sandbox for all tests of this process."""
-    host = RealHost(real_kubernetes) if real_kubernetes else None
+    host = OneServer(real_kubernetes) if real_kubernetes else None
     with embedded.running(rate=RATE, kubernetes=host) as sandbox:
         yield sandbox
 

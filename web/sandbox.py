@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,6 +15,10 @@ from reconciler.cli import output
 from reconciler.cli.setup import AsJson
 from schemas.errors import InvalidInput
 
+KubernetesOption = Annotated[
+    Literal["simulated", "real"],
+    typer.Option(help="What serves the clusters. real: the API server that make kube-assets builds."),
+]
 _NEEDED = ("moto", "cryptography", "starlette", "uvicorn")
 
 
@@ -29,12 +33,13 @@ def sandbox(
     ] = 1.0,
     account: Annotated[str, typer.Option(help="The account that exists from the start.")] = "111122223333",
     region: Annotated[str, typer.Option(help="The Region that clients should use.")] = "us-west-2",
+    kubernetes: KubernetesOption = "simulated",
     as_json: AsJson = False,
 ) -> None:
     """Run a simulated AWS. With Kubernetes, until Ctrl-C."""
     must_have_sandbox()
     command = [sys.executable, "-m", "reconciler.sandbox", "--port", str(port), "--rate", str(rate)]
-    command += ["--account", account, "--region", region]
+    command += ["--account", account, "--region", region, "--kubernetes", kubernetes]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
 
     def stop(*_: object) -> None:

@@ -13,7 +13,10 @@ from pathlib import Path
 from reconciler.sandbox.clock import Clock
 from reconciler.sandbox.control import CONTROL, Control
 from reconciler.sandbox.hosting import compose
+from reconciler.sandbox.real.programs import programs_in
 from reconciler.sandbox.server import SandboxServer
+
+SIMULATED, REAL = "simulated", "real"
 
 
 def main() -> None:
@@ -21,7 +24,8 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
     # Logs of one line a request: the request log has them, with more.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    cloud = compose(Clock(asked.rate), simulators=True)
+    programs = programs_in(asked.kubernetes_programs) if asked.kubernetes == REAL else None
+    cloud = compose(Clock(asked.rate), simulators=True, programs=programs)
     identity = cloud.world.credentials.account(asked.account)
     server = SandboxServer(asked.port, cloud, Control(cloud, asked.region))
     stopping = threading.Event()
@@ -54,6 +58,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--account", default="111122223333")
     parser.add_argument("--region", default="us-west-2")
     parser.add_argument("--state", type=Path, help="a file that gets the line, too")
+    parser.add_argument("--kubernetes", choices=(SIMULATED, REAL), default=SIMULATED, help="what serves the clusters")
+    parser.add_argument(
+        "--kubernetes-programs", type=Path, help="the folder of etcd, kube-apiserver and kube-controllers"
+    )
     return parser.parse_args()
 
 

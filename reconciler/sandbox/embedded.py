@@ -23,6 +23,7 @@ from reconciler.sandbox.aws.kubernetes_seam import KubernetesHost
 from reconciler.sandbox.aws.pace import Pace
 from reconciler.sandbox.clock import Clock
 from reconciler.sandbox.control import CONTROL, Control
+from reconciler.sandbox.real.programs import Programs
 from reconciler.sandbox.server import SandboxServer
 
 Seen = TypeVar("Seen")
@@ -143,11 +144,12 @@ def running(
     account: str = "111122223333",
     region: str = "us-west-2",
     pace: Pace | None = None,
+    programs: Programs | None = None,
 ) -> Generator[Sandbox]:
-    """`kubernetes` is for tests of the AWS side alone; without it clusters are really served."""
+    """`kubernetes` is for tests of the AWS side alone; without it clusters are really served. `programs`: by those."""
     clock = Clock(rate)
     cloud = Cloud(clock, kubernetes, pace=pace) if kubernetes else None
-    cloud = cloud or hosting.compose(clock, pace=pace, simulators=simulators)
+    cloud = cloud or hosting.compose(clock, pace=pace, simulators=simulators, programs=programs)
     server = SandboxServer(0, cloud, Control(cloud, region))
     identity = cloud.world.credentials.account(account)
     serve = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

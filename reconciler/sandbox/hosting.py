@@ -13,7 +13,7 @@ from reconciler.sandbox.aws.cloud import Cloud
 from reconciler.sandbox.aws.fault_answers import SKEW
 from reconciler.sandbox.aws.faults import Faults
 from reconciler.sandbox.aws.kubernetes_seam import Authenticate as AwsAuthenticate
-from reconciler.sandbox.aws.kubernetes_seam import KubernetesCluster
+from reconciler.sandbox.aws.kubernetes_seam import KubernetesCluster, KubernetesHost
 from reconciler.sandbox.aws.pace import Pace
 from reconciler.sandbox.aws.request_log import RequestLog
 from reconciler.sandbox.clock import Clock
@@ -28,6 +28,8 @@ from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, MIDDLE, Fault, 
 from reconciler.sandbox.kubernetes.server import ApiServers, Endpoint
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
 from reconciler.sandbox.kubernetes.store import Store
+from reconciler.sandbox.real.hosting import RealHost
+from reconciler.sandbox.real.programs import Programs
 
 _OWN = UserInfo(name="system:sandbox", groups=(MASTERS,))
 _OPTIONS = WriteOptions(manager="eks")
@@ -45,10 +47,40 @@ _ANSWERS = {
 }
 
 
-def compose(clock: Clock, *, pace: Pace | None = None, simulators: bool = False) -> Cloud:
-    """A cloud whose EKS clusters are served; with `simulators` each has a scheduler, kubelets and controllers."""
+def compose(
+    clock: Clock, *, pace: Pace | None = None, simulators: bool = False, programs: Programs | None = None
+) -> Cloud:
+    """A cloud whose EKS clusters are served; with `simulators` each has a scheduler, kubelets and controllers. With
+    `programs` a real API server stands behind each."""
     log, faults = RequestLog(), Faults()
-    return Cloud(clock, Host(clock, log, faults, simulators), pace=pace, log=log, faults=faults)
+    host: KubernetesHost = (
+        RealHost(programs, clock, lambda done: log_request(log, clock, done), simulators=simulators)
+        if programs
+        else Host(clock, log, faults, simulators)
+    )
+    return Cloud(clock, host, pace=pace, log=log, faults=faults)
+
+
+def log_request(log: RequestLog, clock: Clock, done: RequestRecord) -> None:
+    """Into the one log of both halves."""
+    effects = [
+        Effect(
+            verb=one.change,
+            kind=f"kubernetes.{one.resource}",
+            identity="/".join(part for part in (done.cluster, one.namespace, one.name) if part),
+        )
+        for one in done.effects
+    ]
+    log.kubernetes(
+        at=clock.now(),
+        cluster=done.cluster,
+        operation=_operation(done),
+        path=done.path,
+        user_agent=done.user_agent,
+        status=done.status,
+        fault=done.fault or None,
+        effects=effects,
+    )
 
 
 class Host:
@@ -97,24 +129,7 @@ class Host:
     def _record(self, done: RequestRecord) -> None:
         if done.user == _OWN.name:
             return  # the cluster's own controllers: no call of a client
-        effects = [
-            Effect(
-                verb=one.change,
-                kind=f"kubernetes.{one.resource}",
-                identity="/".join(part for part in (done.cluster, one.namespace, one.name) if part),
-            )
-            for one in done.effects
-        ]
-        self._log.kubernetes(
-            at=self._clock.now(),
-            cluster=done.cluster,
-            operation=_operation(done),
-            path=done.path,
-            user_agent=done.user_agent,
-            status=done.status,
-            fault=done.fault or None,
-            effects=effects,
-        )
+        log_request(self._log, self._clock, done)
 
     def _fault(self, coming: RequestRecord) -> Fault | None:
         if coming.user == _OWN.name:

@@ -14,6 +14,7 @@ from reconciler.sandbox.kubernetes import deletion, patches
 from reconciler.sandbox.kubernetes.apiserver import ApiServer, WriteOptions
 from reconciler.sandbox.kubernetes.errors import ApiError
 from reconciler.sandbox.kubernetes.kinds import Kind, Kinds
+from reconciler.sandbox.real.cluster import path_of
 
 Object = dict[str, Any]
 Collection = tuple[str, str]  # group, plural
@@ -232,9 +233,3 @@ def _kind_of(kinds: Kinds, body: Object) -> Kind:
     kind = kinds.of(body["apiVersion"], body["kind"])
     assert kind is not None, body
     return kind
-
-
-def path_of(kind: Kind, namespace: str, name: str = "") -> str:
-    root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
-    scope = f"/namespaces/{namespace}" if kind.namespaced and namespace else ""
-    return f"{root}{scope}/{kind.plural}" + (f"/{name}" if name else "")

@@ -10,7 +10,7 @@ from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.aws.sessions import AwsSession, Patience
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import FixedToken
-from tests.kube_servers.processes import RealKubernetes
+from reconciler.sandbox.real.processes import RealKubernetes
 from tests.live.aws_server import ACCOUNT, FakeAws
 from tests.live.kube_server import TOKEN, Kubernetes, Real, Simulated, calm
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from reconciler.sandbox.kubernetes.access import MASTERS, UserInfo
 from reconciler.sandbox.kubernetes.records import Fault, RequestRecord
 from reconciler.sandbox.kubernetes.server import ApiServers
-from tests.kube_servers.processes import RealKubernetes
+from reconciler.sandbox.real.processes import RealKubernetes
 from tests.kube_servers.recording import Recording
 
 TOKEN = "a-token-for-tests"

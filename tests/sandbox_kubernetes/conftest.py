@@ -12,7 +12,7 @@ from reconciler.sandbox.kubernetes.records import Fault, RequestRecord
 from reconciler.sandbox.kubernetes.server import ApiServers, Endpoint
 from reconciler.sandbox.kubernetes.simulators.client import Client
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
-from tests.kube_servers.processes import RealKubernetes
+from reconciler.sandbox.real.processes import RealKubernetes
 from tests.kube_servers.verbs import Api, Remote, Simulated
 
 TOKEN = "admin-token"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.kube_servers.processes import RealKubernetes
+from reconciler.sandbox.real.processes import RealKubernetes
 from tests.kube_servers.verbs import Api
 from tests.sandbox_kubernetes.manifests import MANIFESTS
 

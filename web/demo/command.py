@@ -13,7 +13,7 @@ import typer
 
 from reconciler.cli import output
 from reconciler.cli.setup import AsJson
-from web.sandbox import must_have_sandbox
+from web.sandbox import KubernetesOption, must_have_sandbox
 
 if TYPE_CHECKING:
     from web.demo.play import Stage
@@ -27,6 +27,7 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="End when the scenes are over.")] = False,
     rate: Annotated[float, typer.Option(min=1, max=2000, help="Simulated seconds per second.")] = 60.0,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the repository where it is at the end.")] = False,
+    kubernetes: KubernetesOption = "simulated",
     as_json: AsJson = False,
 ) -> None:
     """Show it all without an AWS account. Make a cluster, scale it, ask for the impossible, take it back."""
@@ -40,7 +41,7 @@ def demo(
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
     if not as_json:
         output.lines(["Starting a simulated AWS account ..."])
-    with sandbox(rate) as world, pointed_at(world), house(world, keep=keep) as stage:
+    with sandbox(rate, kubernetes) as world, pointed_at(world), house(world, keep=keep) as stage:
         if not as_json:
             output.lines(show.beginning(stage))
         with show.watching(stage, quiet=as_json) as (tell, watch):

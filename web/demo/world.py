@@ -61,9 +61,9 @@ class World:
 
 
 @contextmanager
-def sandbox(rate: float) -> Generator[World]:
+def sandbox(rate: float, kubernetes: str = "simulated") -> Generator[World]:
     """Start it, hand it out when it answers, end it. Raises InvalidInput if it does not start."""
-    command = [sys.executable, "-m", "reconciler.sandbox", "--rate", f"{rate:g}"]
+    command = [sys.executable, "-m", "reconciler.sandbox", "--rate", f"{rate:g}", "--kubernetes", kubernetes]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, start_new_session=True
     )

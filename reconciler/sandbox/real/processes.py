@@ -26,8 +26,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from reconciler.sandbox.kubernetes.access import MASTERS, UserInfo
 from reconciler.sandbox.kubernetes.certificates import make_certificates
-from tests.kube_servers.assets import Assets
-from tests.kube_servers.token_reviews import TokenReviews
+from reconciler.sandbox.real.programs import Programs
+from reconciler.sandbox.real.token_reviews import TokenReviews
 
 START_SECONDS = 180.0  # on a machine that is busy with other things; alone it takes a few
 STOP_SECONDS = 10.0
@@ -43,14 +43,17 @@ class RealKubernetes:
     `reset` takes away all that was made since the start, in no time, since it asks nobody but etcd.
     """
 
-    def __init__(self, assets: Assets) -> None:
+    def __init__(self, programs: Programs, *, audit: bool = False) -> None:
+        """`audit`: have the server write down each request in `audit_log`."""
         self.authenticate: Authenticate = lambda token: None
         self.admin_token = secrets.token_urlsafe(24)
-        self._assets = assets
+        self._programs = programs
         # sockets, logs and a database that nobody wants on a disk
         where = "/dev/shm" if Path("/dev/shm").is_dir() else None
         self._directory = tempfile.TemporaryDirectory(prefix="real-kubernetes-", dir=where, ignore_cleanup_errors=True)
         self._path = Path(self._directory.name)
+        self.audit_log = self._path / "audit.log"
+        self._audit = audit
         self._certificates = make_certificates(self._path)
         self.ca_pem = self._certificates.ca_pem
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -112,7 +115,7 @@ class RealKubernetes:
     def _start(self, peer: int, api: int) -> None:
         peers = f"http://127.0.0.1:{peer}"
         self._run(
-            self._assets.etcd,
+            self._programs.etcd,
             "--name=etcd",
             f"--data-dir={self._path / 'etcd'}",
             "--unsafe-no-fsync",
@@ -123,10 +126,10 @@ class RealKubernetes:
             f"--initial-cluster=etcd={peers}",
             "--log-level=warn",
         )
-        self._run(self._assets.api_server, *self._api_server_flags(api))
+        self._run(self._programs.api_server, *self._api_server_flags(api))
         self._until(self._is_ready, "the API server is ready")
         config = self._kubeconfig("controllers", self.url, self.admin_token)
-        self._run(self._assets.controllers, f"--kubeconfig={config}")
+        self._run(self._programs.controllers, f"--kubeconfig={config}")
         self._until(self._has_accounts, "every namespace has its account")
         self.keep()
 
@@ -160,7 +163,16 @@ class RealKubernetes:
             # read from etcd itself, so that compacting it shows: this kind alone can be forgotten at will
             "--watch-cache-sizes=podtemplates#0",
             "--profiling=false",
+            *(self._audit_flags() if self._audit else ()),
         )
+
+    def _audit_flags(self) -> Iterable[str]:
+        """Every request once, when it is answered, before its client hears of it. No bodies: secrets are in them."""
+        policy = self._path / "audit.json"
+        rules = [{"level": "Metadata", "omitStages": ["RequestReceived", "ResponseStarted"]}]
+        policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules}))
+        self.audit_log.touch(mode=0o600)
+        return f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}", "--audit-log-mode=blocking"
 
     def _authentication(self) -> Path:
         """Who has no token may ask for its health and nothing else, as on EKS."""
