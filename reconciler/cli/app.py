@@ -23,6 +23,7 @@ from reconciler.cli.commands import (
     orders,
     planning,
     reconciling,
+    rights,
     status,
     suspending,
     validating,
@@ -131,7 +132,7 @@ def make_app() -> typer.Typer:
         help="A GitOps control plane for Amazon SageMaker HyperPod on EKS.",
     )
     app.callback()(_begin)
-    for part in (beginning, validating, planning, reconciling, status, orders, suspending, kubeconfig):
+    for part in (beginning, validating, planning, reconciling, status, orders, suspending, kubeconfig, rights):
         part.add_to(app)
     return app
 

@@ -10,7 +10,7 @@ from reconciler.engine.scope import Scope
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.kinds import Gvk
 from reconciler.plan.gates import REMOVALS, lowers_count
-from schemas.errors import InstantStartError
+from schemas.errors import InstantStartError, StopUntilChange
 from schemas.plan import Action
 from schemas.values import JsonObject
 
@@ -34,7 +34,8 @@ def see_work(scope: Scope) -> None:
         pods = kube.list(POD)
         found = {action.key: _working(kube, action.name, pods) for action in shrinking}
     except InstantStartError as error:
-        unseen = {f"pods that cannot be listed ({error.reason})": ""}
+        why = error.message if isinstance(error, StopUntilChange) else error.reason
+        unseen = {f"pods that cannot be listed ({why})": ""}
         found = {action.key: unseen for action in shrinking}
     for key, work in found.items():
         seen = scope.observed[key]

@@ -36,6 +36,7 @@ MEND = (
     "Nothing is done until the ref is mended: git log shows its commits, put back the newest that is whole;"
     " or delete the ref, look, and order release CLUSTER journal"
 )
+_DENIED = "AccessDenied"
 _AGAIN = (Phase.INTENT, Phase.REFUSED)  # after these the same op may be announced once more
 
 
@@ -302,7 +303,7 @@ class Fold:
                 "OutcomeUnknown",
                 f"{unknown.call} of {unknown.key}: a person must resolve {unknown.op}",
             )
-        failed = next(((n, s) for n, s in self.stages.items() if s.state is StageState.FAILED), None)
+        failed = next(((n, s) for n, s in self.stages.items() if _stops(s)), None)
         if failed is not None:
             return Condition.STALLED, failed[1].reason, f"{failed[0]}: {failed[1].msg}"
         held = [hold for hold in self.holds.values() if hold.state == "held"]
@@ -369,6 +370,11 @@ class Fold:
             gone=gone,
             broken=self.broken,
         )
+
+
+def _stops(stage: StageStatus) -> bool:
+    """It failed, or it cannot be seen for want of a right, which nobody but a person can give."""
+    return stage.state is StageState.FAILED or (stage.state is StageState.UNKNOWN and stage.reason == _DENIED)
 
 
 def _keys(line: Line) -> Iterable[str]:

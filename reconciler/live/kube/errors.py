@@ -13,6 +13,7 @@ import urllib3.exceptions as http
 
 from reconciler.live import skew
 from reconciler.live.errors import AlreadyExists, CallError, CallRefused, CallRejected, NotFound, ReplyLost
+from reconciler.live.kube import rights
 from reconciler.live.redaction import presentable
 
 NOT_SENT = frozenset({"NotConnected", "ExpiredToken", "ClockSkew", "TlsError"})
@@ -57,6 +58,8 @@ def _judge(
             return _not_recognised(said, headers)
         case 403 if _namespace_ends(told, text):
             return CallRefused(said, reason="NamespaceTerminating")
+        case 403 if rights.is_missing_right(text):
+            return CallRejected(rights.with_way_out(said), reason="AccessDenied")
         case 403:
             return CallRejected(said, reason="AccessDenied")
         case 404:

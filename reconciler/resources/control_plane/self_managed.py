@@ -5,7 +5,7 @@ from __future__ import annotations
 from reconciler.live.errors import NotFound
 from reconciler.live.kube.kinds import Gvk
 from reconciler.resources.handler import World
-from schemas.errors import InstantStartError
+from schemas.errors import InstantStartError, StopUntilChange
 
 # The object by which a hand-made installation of an add-on is known: kind, namespace, name.
 _WORKLOADS: dict[str, tuple[str, str, str]] = {
@@ -22,7 +22,7 @@ _WORKLOADS: dict[str, tuple[str, str, str]] = {
 
 
 def stands_already(world: World, addon: str) -> bool:
-    """True if the add-on's workload is there without the add-on, or if nobody can tell."""
+    """True if the add-on's workload is there without the add-on, or if nobody can tell just now."""
     if addon not in _WORKLOADS:
         return False
     kind, namespace, name = _WORKLOADS[addon]
@@ -30,14 +30,18 @@ def stands_already(world: World, addon: str) -> bool:
         world.kube().get(Gvk("apps/v1", kind), namespace, name)
     except NotFound:
         return False
+    except StopUntilChange:
+        raise  # a right is missing: who can give it shall hear of it
     except InstantStartError:
         pass  # conflicts are reported then, which loses nothing
     return True
 
 
 def has_nodes(world: World) -> bool:
-    """False only if the cluster certainly has no node."""
+    """False only if the cluster certainly has no node. Raises StopUntilChange if we may not know."""
     try:
         return bool(world.kube().list(Gvk("v1", "Node")))
+    except StopUntilChange:
+        raise
     except InstantStartError:
         return True

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reconciler.live.clock import real_now
 from reconciler.live.kube.kinds import Gvk
+from reconciler.live.kube.rights import RELEASES
 from reconciler.live.kube.tokens import eks_token
 from reconciler.resources.base import BaseHandler
 from reconciler.resources.control_plane.clusters import cluster_key
@@ -169,10 +170,11 @@ def _newest(world: World, name: str, namespace: str) -> stored.Release | None:
 
 
 def _forgotten(world: World, stale: timedelta) -> Iterable[Observed]:
-    """Releases with our label that git has forgotten."""
+    """Releases with our label that git has forgotten; ours are all in one namespace, and Secrets of others are none
+    of our business."""
     found: dict[str, list[JsonObject]] = {}
     mine = f"owner=helm,status!=superseded,{stored.LABEL_CLUSTER}={world.cluster}"
-    for secret in world.kube().list(SECRET, None, mine):
+    for secret in world.kube().list(SECRET, RELEASES, mine):
         name = str(as_map(as_map(secret.get("metadata")).get("labels")).get("name", ""))
         found.setdefault(f"{TYPE}/{world.cluster}/{name}", []).append(secret)
     for key, secrets in found.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from reconciler.live.kube.rights import is_missing_right, with_way_out
 from reconciler.live.redaction import presentable
 from schemas.errors import InstantStartError, LostReply, Refused, RetryLater, StopUntilChange
 
@@ -43,6 +44,8 @@ def verdict(command: str, stderr: str) -> InstantStartError:
     if any(words in low for words in _LOST):
         return LostReply(said, reason="HelmLost")
     if "forbidden" in low:
+        if is_missing_right(heard):
+            said = with_way_out(said)
         return StopUntilChange(said, reason="AccessDenied")
     return StopUntilChange(said, reason="HelmFailed")
 

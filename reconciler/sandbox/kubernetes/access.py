@@ -59,7 +59,7 @@ def rbac_allows(user: UserInfo, wanted: Attributes, store: Store) -> bool:
         "selfsubjectreviews",
     ):
         return True
-    return any(_rule_allows(rule, wanted) for rule in _rules_of(user, groups, wanted.namespace, store))
+    return any(rule_allows(rule, wanted) for rule in rules_of(user, wanted.namespace, store))
 
 
 def forbidden_text(user: UserInfo, wanted: Attributes) -> str:
@@ -73,7 +73,9 @@ def forbidden_text(user: UserInfo, wanted: Attributes) -> str:
     return f'{text} in API group "{wanted.group}" {where}'
 
 
-def review(kind: str, body: Object, user: UserInfo, allows: Callable[[UserInfo, Attributes], bool]) -> Object:
+def review(
+    kind: str, body: Object, user: UserInfo, allows: Callable[[UserInfo, Attributes], bool], store: Store
+) -> Object:
     """The answer to a SelfSubjectAccessReview, SubjectAccessReview, SelfSubjectReview …"""
     spec: Object = mapping(body, "spec")
     answer: Object = {**body, "metadata": mapping(body, "metadata")}
@@ -84,14 +86,46 @@ def review(kind: str, body: Object, user: UserInfo, allows: Callable[[UserInfo, 
             subject = user
             if kind == "SubjectAccessReview":
                 subject = UserInfo(name=spec.get("user") or "", groups=tuple(spec.get("groups") or ()))
-            answer["status"] = {"allowed": allows(subject, _attributes(spec))}
+            wanted = _attributes(spec)
+            answer["status"] = _verdict(subject, wanted, store) if allows(subject, wanted) else {"allowed": False}
         case "SelfSubjectRulesReview":
-            everything = MASTERS in user.all_groups()
-            rule = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}] if everything else []
-            answer["status"] = {"resourceRules": rule, "nonResourceRules": [], "incomplete": not everything}
+            answer["status"] = _everything_of(user, str(spec.get("namespace") or ""), store)
         case _:
             answer["status"] = {"authenticated": False}
     return answer
+
+
+def _verdict(user: UserInfo, wanted: Attributes, store: Store) -> Object:
+    """Allowed, and by which binding, if it is one."""
+    for binding, rules in _bindings_of(user, wanted.namespace, store):
+        if any(rule_allows(rule, wanted) for rule in rules):
+            return {"allowed": True, "reason": f"RBAC: allowed by {_described(binding, user)}"}
+    return {"allowed": True}
+
+
+def _described(binding: Object, user: UserInfo) -> str:
+    subject = next(each for each in items(binding, "subjects") if _is_subject(each, user, user.all_groups()))
+    role, metadata = mapping(binding, "roleRef"), mapping(binding, "metadata")
+    namespace = metadata.get("namespace")
+    name = f"{namespace}/{subject['name']}" if subject["kind"] == "ServiceAccount" else subject["name"]
+    where = f"{metadata['name']}/{namespace}" if namespace else metadata["name"]
+    what = "RoleBinding" if namespace else "ClusterRoleBinding"
+    return f'{what} "{where}" of {role.get("kind")} "{role.get("name")}" to {subject["kind"]} "{name}"'
+
+
+def _everything_of(user: UserInfo, namespace: str, store: Store) -> Object:
+    if MASTERS in user.all_groups():
+        rule: Object = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+        return {"resourceRules": [rule], "nonResourceRules": [], "incomplete": False}
+    rules = list(rules_of(user, namespace, store))
+    names = ("verbs", "apiGroups", "resources", "resourceNames")
+    resources = [{name: rule[name] for name in names if name in rule} for rule in rules if rule.get("resources")]
+    paths = [
+        {"verbs": rule["verbs"], "nonResourceURLs": rule["nonResourceURLs"]}
+        for rule in rules
+        if rule.get("nonResourceURLs")
+    ]
+    return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
 
 
 def _info(user: UserInfo) -> Object:
@@ -117,34 +151,42 @@ def _attributes(spec: Object) -> Attributes:
     )
 
 
-def _rules_of(user: UserInfo, groups: tuple[str, ...], namespace: str, store: Store) -> Iterator[Object]:
+def rules_of(user: UserInfo, namespace: str, store: Store) -> Iterator[Object]:
+    """What somebody may there; without a namespace, what he may everywhere."""
+    for _, rules in _bindings_of(user, namespace, store):
+        yield from rules
+
+
+def _bindings_of(user: UserInfo, namespace: str, store: Store) -> Iterator[tuple[Object, list[Object]]]:
+    groups = user.all_groups()
     for binding in store.all((RBAC, "clusterrolebindings")):
         if _binds(binding.obj, user, groups):
-            yield from _role_rules(binding.obj, "", store)
+            yield binding.obj, role_rules(binding.obj, "", store)
     if not namespace:
         return
     for binding in store.all((RBAC, "rolebindings")):
         if binding.obj["metadata"]["namespace"] == namespace and _binds(binding.obj, user, groups):
-            yield from _role_rules(binding.obj, namespace, store)
+            yield binding.obj, role_rules(binding.obj, namespace, store)
 
 
 def _binds(binding: Object, user: UserInfo, groups: tuple[str, ...]) -> bool:
-    for subject in items(binding, "subjects"):
-        match subject.get("kind"):
-            case "User" if subject.get("name") == user.name:
-                return True
-            case "Group" if subject.get("name") in groups:
-                return True
-            case "ServiceAccount" if (
-                user.name == f"system:serviceaccount:{subject.get('namespace')}:{subject.get('name')}"
-            ):
-                return True
-            case _:
-                continue
-    return False
+    return any(_is_subject(subject, user, groups) for subject in items(binding, "subjects"))
 
 
-def _role_rules(binding: Object, namespace: str, store: Store) -> list[Object]:
+def _is_subject(subject: Object, user: UserInfo, groups: tuple[str, ...]) -> bool:
+    match subject.get("kind"):
+        case "User":
+            return subject.get("name") == user.name
+        case "Group":
+            return subject.get("name") in groups
+        case "ServiceAccount":
+            return user.name == f"system:serviceaccount:{subject.get('namespace')}:{subject.get('name')}"
+        case _:
+            return False
+
+
+def role_rules(binding: Object, namespace: str, store: Store) -> list[Object]:
+    """Of the role that a binding names; none if there is no such role."""
     name: str = dig(binding, "roleRef", "name")
     role = (
         store.get((RBAC, "roles"), (namespace, name))
@@ -154,7 +196,7 @@ def _role_rules(binding: Object, namespace: str, store: Store) -> list[Object]:
     return items(role.obj, "rules") if role else []
 
 
-def _rule_allows(rule: Object, wanted: Attributes) -> bool:
+def rule_allows(rule: Object, wanted: Attributes) -> bool:
     if not _listed(wanted.verb, rule.get("verbs")):
         return False
     if wanted.path:

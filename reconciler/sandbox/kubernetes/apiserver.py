@@ -38,6 +38,7 @@ from reconciler.sandbox.kubernetes.kinds import Kind, Kinds
 from reconciler.sandbox.kubernetes.objects import Object, clone, dig, items, rfc3339
 from reconciler.sandbox.kubernetes.pod_logs import PodLogs
 from reconciler.sandbox.kubernetes.pruning import Findings, prune
+from reconciler.sandbox.kubernetes.requests import Admit, anything
 from reconciler.sandbox.kubernetes.seed import seed
 from reconciler.sandbox.kubernetes.store import Collection, Key, Store, Stored
 
@@ -66,6 +67,7 @@ class WriteOptions:
     validation: str = "Warn"
     force: bool = False
     subresource: str = ""
+    admit: Admit = anything
 
 
 @dataclass(kw_only=True)
@@ -258,6 +260,7 @@ class ApiServer:
             self._validate_custom(kind, obj)
         if writes.has_generation(kind) and writes.meaning(kind, obj) != writes.meaning(kind, before):
             obj["metadata"]["generation"] = before["metadata"].get("generation", 0) + 1
+        options.admit(kind, before, obj)
         entries = managers.entries_of(obj)
         if not applied:
             entries = managers.after_update(
@@ -408,6 +411,7 @@ class ApiServer:
     def _insert(self, kind: Kind, obj: Object, options: WriteOptions) -> Stored:
         if kind.custom:
             obj["apiVersion"] = kind.storage_api_version
+        options.admit(kind, None, obj)
         if options.dry_run:
             return self.view(kind, Stored(obj))
         return self.view(kind, self.commit(kind, obj, None))

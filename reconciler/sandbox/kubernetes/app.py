@@ -9,6 +9,7 @@ from email.utils import format_datetime
 from typing import Any, TypeAlias
 
 from reconciler.sandbox.kubernetes.access import (
+    RBAC,
     Attributes,
     Authenticate,
     Authorize,
@@ -20,6 +21,8 @@ from reconciler.sandbox.kubernetes.access import (
 from reconciler.sandbox.kubernetes.apiserver import ApiServer
 from reconciler.sandbox.kubernetes.discovery import discover
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request, forbidden, no_such_path
+from reconciler.sandbox.kubernetes.escalation import guard
+from reconciler.sandbox.kubernetes.kinds import Kind
 from reconciler.sandbox.kubernetes.objects import encode
 from reconciler.sandbox.kubernetes.records import (
     AFTER,
@@ -32,7 +35,7 @@ from reconciler.sandbox.kubernetes.records import (
 )
 from reconciler.sandbox.kubernetes.requests import MAX_BODY, Request, read_request
 from reconciler.sandbox.kubernetes.streams import Wake, log_source, logs, refuse_watch, watch
-from reconciler.sandbox.kubernetes.verbs import Reply, answer, renderer
+from reconciler.sandbox.kubernetes.verbs import APPLY, Reply, answer, renderer
 
 Scope: TypeAlias = dict[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
@@ -131,7 +134,9 @@ class App:
                     405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
                 )
             body = {"apiVersion": kind.api_version, "kind": kind.kind, **request.json()}
-            return Reply(status=201, body=encode(review(kind.kind, body, user, self._allows)))
+            return Reply(status=201, body=encode(review(kind.kind, body, user, self._allows, self.api.store)))
+        if user is not None:
+            self._admit_writing(request, kind, user)
         if request.verb == "list" and request.query.get("limit", "0") not in ("", "0"):
             request.query["limit"] = str(self._page(int(request.query["limit"])))
         return answer(self.api, kind, request)
@@ -153,7 +158,21 @@ class App:
             raise ApiError(401, "Unauthorized", "Unauthorized")
         wanted = _attributes(request)
         if not self._allows(user, wanted):
-            raise forbidden(forbidden_text(user, wanted), name=request.name, group=request.group, kind=request.resource)
+            error = forbidden(
+                forbidden_text(user, wanted), name=request.name, group=request.group, kind=request.resource
+            )
+            error.about_a_path = bool(wanted.path)
+            raise error
+
+    def _admit_writing(self, request: Request, kind: Kind, user: UserInfo) -> None:
+        """An apply of what is not there is a create, too; rights are given by those who have them."""
+        store = self.api.store
+        if request.verb == "patch" and request.content_type in APPLY and not request.subresource:
+            key = (request.namespace if kind.namespaced else "", request.name)
+            if store.get(kind.stored, key) is None:
+                self._admit(replace(request, verb="create"), user)
+        if kind.group == RBAC:
+            request.admit = guard(user, lambda wanted: self._allows(user, wanted), store, request.name)
 
     def _allows(self, user: UserInfo, wanted: Attributes) -> bool:
         return self._authorize(user, wanted, self.api.store)

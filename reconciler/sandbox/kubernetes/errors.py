@@ -27,6 +27,7 @@ class ApiError(Exception):
         self.reason = reason
         self.message = message
         self.details = {key: value for key, value in details.items() if value not in ("", None)}
+        self.about_a_path = False  # then the details are there and empty
 
     def status(self) -> Object:
         body: Object = {
@@ -39,7 +40,7 @@ class ApiError(Exception):
         }
         if self.reason:
             body["reason"] = self.reason
-        if self.details:
+        if self.details or self.about_a_path:
             body["details"] = self.details
         return body
 
@@ -55,7 +56,9 @@ def not_found(resource: str, group: str, name: str) -> ApiError:
 
 
 def no_such_path() -> ApiError:
-    return ApiError(404, "NotFound", "the server could not find the requested resource")
+    error = ApiError(404, "NotFound", "the server could not find the requested resource")
+    error.about_a_path = True
+    return error
 
 
 def already_exists(resource: str, group: str, name: str) -> ApiError:

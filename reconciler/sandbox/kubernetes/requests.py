@@ -1,6 +1,7 @@
 """An ASGI scope as the request it is for Kubernetes: verb, kind, namespace, name, subresource, query."""
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -10,14 +11,23 @@ import yaml
 
 from reconciler.sandbox.kubernetes import protobuf
 from reconciler.sandbox.kubernetes.errors import ApiError, bad_request
+from reconciler.sandbox.kubernetes.kinds import Kind
 from reconciler.sandbox.kubernetes.objects import Object, is_map
 
 MAX_BODY = 3 * 1024 * 1024
 
+Admit = Callable[[Kind, Object | None, Object], None]
+"""Whether somebody may write that: the kind, the object before and after. ApiError 403."""
+
+
+def anything(kind: Kind, before: Object | None, after: Object) -> None:
+    """An `Admit` that refuses nothing."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Request:
-    """`group`, `version`, `resource` … are empty for a path that names no resource."""
+    """`group`, `version`, `resource` … are empty for a path that names no resource. `admit`: what its sender may
+    write."""
 
     method: str
     path: str
@@ -36,6 +46,7 @@ class Request:
     name: str = ""
     subresource: str = ""
     verb: str = ""
+    admit: Admit = anything
 
     @property
     def dry_run(self) -> bool:

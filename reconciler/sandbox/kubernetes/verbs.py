@@ -297,6 +297,7 @@ def _options(request: Request) -> WriteOptions:
         validation=validation,
         force=query.get("force") == "true",
         subresource=request.subresource,
+        admit=request.admit,
     )
 
 
