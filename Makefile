@@ -16,7 +16,8 @@ SCRATCH := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 # How long building the API server may take; a build that was cut off goes on where it was.
 KUBE_SECONDS ?= 7200
 KUBE_TESTS   := tests/sandbox_kubernetes $(wildcard tests/live/test_kube_*.py) tests/live/test_eks_tokens.py \
-                tests/resources_storage/test_volumes.py tests/resources_helm
+                tests/resources_storage/test_volumes.py tests/resources_helm tests/rights \
+                tests/engine/test_whole_cluster.py tests/engine/test_changes.py tests/cli/test_demo.py
 # What to hand to pytest, for instance: make test ARGS="tests/plan -k order"
 ARGS   ?=
 
@@ -26,7 +27,7 @@ export AWS_EC2_METADATA_DISABLED := true
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test crash faults kube-assets test-kubernetes lint bench schemas lock clean
+.PHONY: help setup demo test crash faults kube-assets test-kubernetes kubernetes-tests behaviours lint bench schemas lock clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 17
@@ -51,6 +52,12 @@ kube-assets: ## Build a real Kubernetes API server, once per machine; needs go, 
 
 test-kubernetes: setup ## The tests of the Kubernetes API against that server
 	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest --kubernetes=real -rs --durations=10 $(KUBE_TESTS) $(ARGS)
+
+kubernetes-tests:
+	@echo $(KUBE_TESTS)
+
+behaviours: setup ## Write tests/kube_servers/BEHAVIOURS.md: what the simulated Kubernetes API and the real one share
+	$(BIN)/python -m pytest -q --collect-only --behaviours=tests/kube_servers/BEHAVIOURS.md $(KUBE_TESTS) >/dev/null
 
 lint: setup ## Style, types, and the floors of the house
 	$(BIN)/ruff check

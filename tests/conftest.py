@@ -6,21 +6,26 @@ The real one is started once per process that runs tests, from binaries that `ma
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from reconciler.sandbox.real.processes import RealKubernetes
 from tests.kube_servers.assets import Missing, find
+from tests.kube_servers.behaviours import table
 
 SIMULATED, REAL = "simulated", "real"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kubernetes", choices=(SIMULATED, REAL), default=SIMULATED, help="the API server behind tests")
+    parser.addoption("--behaviours", type=Path, help="write the table of behaviours to this file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "behaviour(what): what of a Kubernetes API this is about")
     config.addinivalue_line("markers", "simulated(why): not for a real API server, and why not")
+    config.addinivalue_line("markers", "real(why): not for the simulated API server, and why not")
     if config.getoption("--kubernetes") == REAL:
         try:
             find()
@@ -29,12 +34,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--kubernetes") != REAL:
-        return
+    chosen = config.getoption("--kubernetes")
     for item in items:
-        mark = item.get_closest_marker("simulated")
+        mark = item.get_closest_marker(SIMULATED if chosen == REAL else REAL)
         if mark is not None:
-            item.add_marker(pytest.mark.skip(reason=f"simulated only: {mark.args[0]}"))
+            item.add_marker(pytest.mark.skip(reason=f"{mark.name} only: {mark.args[0]}"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    path: Path | None = session.config.getoption("--behaviours")
+    if path is not None:
+        path.write_text(table(session.items))
 
 
 @pytest.fixture(scope="session")

@@ -281,8 +281,10 @@ class Site:
 
 
 @pytest.fixture(scope="session")
-def engine_cloud() -> Iterator[Sandbox]:
+def engine_cloud(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """With --kubernetes=real each EKS cluster has a real API server."""
     command = [sys.executable, "-m", "reconciler.sandbox", "--port", "0", "--rate", str(RATE)]
+    command += ["--kubernetes", str(request.config.getoption("--kubernetes"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())

@@ -9,16 +9,22 @@ import pytest
 from tests.bench.kube_objects import kubectl_path
 from tests.bench.rows import Goal, Row, Size
 from tests.bench.run import BENCHES, bench, show
+from tests.kube_servers.assets import Missing, find
 
 SLOW = frozenset({"path", "tick"})  # a whole sandbox each, which the engine's own tests drive already
 
 
 @pytest.mark.parametrize("name", [name for name in BENCHES if name not in SLOW])
 def test_a_bench_answers_rows(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    if name in ("apply", "diff"):
+    if name in ("apply", "diff", "real"):
         try:
             kubectl_path()
         except RuntimeError as missing:
+            pytest.skip(str(missing))
+    if name == "real":
+        try:
+            find()
+        except Missing as missing:
             pytest.skip(str(missing))
     rows = bench(name)(Size.TINY)
     assert rows

@@ -146,9 +146,10 @@ def _of_action(scope: Scope, action: Action) -> State:
 def _of_resource(scope: Scope, resource: Resource, planned: Set[str], mended: Set[str]) -> State:
     """`planned`: keys with an action; `mended`: those whose action is under way, so that a failure may be over soon."""
     rule = rule_for(resource.type)
-    if rule.once:
-        return READY
     seen = scope.observed.get(resource.key)
+    blind = seen is None or seen.presence is Presence.UNKNOWN
+    if rule.once and not (blind and resource.key in planned):  # what was done needs no subject any more
+        return READY
     if seen is None or seen.presence is Presence.UNKNOWN:
         reason = seen.reason if seen is not None else "NotLooked"
         return State(state=StageState.UNKNOWN, reason=reason, msg=seen.message if seen is not None else "")

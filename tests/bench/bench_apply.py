@@ -26,7 +26,7 @@ def main(size: Size = Size.NORMAL) -> list[Row]:
 def measured(api: Api, count: int, latency: float, pairs: int) -> list[Row]:
     runs = [pair(api, count, f"n{count}-{number}") for number in range(pairs)]
     warm, again, kubectl, whole = (median([one[part] for one in runs]) for part in range(4))
-    what = f"apply {count} objects, API {latency * 1000:g} ms"
+    what = f"apply {count} objects, {api.about}"
     against = "kubectl apply --server-side"
     least = (12.0 if count >= 4000 else 10.0) if latency else 1.0
     return [

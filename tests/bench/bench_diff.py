@@ -45,7 +45,7 @@ def measured(api: Api, count: int, latency: float, times: int) -> list[Row]:
         whole.append(run)
         many.append(kubectl_diff(api, file, 16))
     warm, parallel, single = median(ours), median(many), kubectl_diff(api, file, 1)
-    what = f"no-change compare of {count} objects, API {latency * 1000:g} ms"
+    what = f"no-change compare of {count} objects, {api.about}"
     return [
         Row(
             bench=what,
@@ -104,7 +104,7 @@ def verdicts(api: Api, count: int) -> Row:
     different = sum(state != "same" for state in server)
     assert 0 < different < count
     return Row(
-        bench=f"drift among {count} objects: found",
+        bench=f"drift among {count} objects, {api.about}: found",
         measured=different,
         unit="objects",
         reference=sum(state != "same" for state in ours),

@@ -1,4 +1,4 @@
-"""Objects to apply, a simulated Kubernetes API in a process of its own, and the official command line beside it."""
+"""Objects to apply, a Kubernetes API in processes of its own, and the official command line beside it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from pathlib import Path
 
 from reconciler.live.kube.cluster import KubeCluster
 from reconciler.live.kube.tokens import FixedToken
+from reconciler.sandbox.real.processes import RealKubernetes
 from schemas.values import JsonObject
 from tests.bench.measuring import ROOT, Run, environment, process
+from tests.kube_servers.assets import find
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,7 @@ class Api:
     ca: str
     token: str
     home: Path
+    about: str  # for the rows: "API 10 ms"
 
     def open(self) -> KubeCluster:
         return KubeCluster(self.endpoint, self.ca, FixedToken(self.token))
@@ -75,13 +78,24 @@ def api_server(home: Path, *, latency: float) -> Generator[Api]:
         try:
             assert child.stdout is not None
             told = json.loads(child.stdout.readline())
-            yield Api(endpoint=told["endpoint"], ca=told["ca"], token=told["token"], home=home)
+            about = f"API {latency * 1000:g} ms"
+            yield Api(endpoint=told["endpoint"], ca=told["ca"], token=told["token"], home=home, about=about)
         finally:
             child.terminate()
             try:
                 child.wait(10)
             except subprocess.TimeoutExpired:
                 child.kill()
+
+
+@contextmanager
+def real_api_server(home: Path) -> Generator[Api]:
+    """etcd and kube-apiserver on this machine. Raises Missing if nobody has built them."""
+    real = RealKubernetes(find())
+    try:
+        yield Api(endpoint=real.url, ca=real.ca_pem, token=real.admin_token, home=home, about="real API server")
+    finally:
+        real.close()
 
 
 def kubectl_path() -> str:

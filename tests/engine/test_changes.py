@@ -16,6 +16,8 @@ from schemas.journal import ClusterStatus, Condition
 from tests.crash.checks import log_problems
 from tests.engine_support import BY_HAND, GPU, POLICY, STORAGE, Sandbox, Site, group_yaml, make_site
 
+pytestmark = pytest.mark.behaviour("Product: drift, changes, prune, reboot on a living cluster")
+
 SYSTEM = group_yaml("system", count=2)
 
 

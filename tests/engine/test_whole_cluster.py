@@ -8,9 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from reconciler.live.kube.tokens import eks_token
 from schemas.journal import Condition
 from tests.engine_support import GPU, STORAGE, Site, group_yaml
+
+pytestmark = pytest.mark.behaviour("Product: a commit becomes a cluster, and two commits take it down")
 
 KUBECTL = Path(sys.executable).with_name("kubectl")
 

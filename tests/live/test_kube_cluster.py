@@ -15,6 +15,8 @@ from reconciler.sandbox.kubernetes.records import AFTER, BEFORE, Fault
 from schemas.errors import InstantStartError
 from tests.live.kube_server import TOKEN, Kubernetes, Simulated
 
+pytestmark = pytest.mark.behaviour("Product: apply, lists, deletes and errors of the Kubernetes client")
+
 OP = "01JA0000000000000000000000"
 CONFIG_MAP = Gvk("v1", "ConfigMap")
 NAMESPACE = Gvk("v1", "Namespace")

@@ -17,6 +17,8 @@ from reconciler.live.kube.tokens import FixedToken
 from reconciler.sandbox.kubernetes.records import Fault
 from tests.live.kube_server import Kubernetes
 
+pytestmark = pytest.mark.behaviour("Product: comparison says what a dry run says")
+
 OP = "01JA0000000000000000000000"
 GROUP = "queues.example.com"
 SELECTOR = "instantstart.dev/cluster=prod"

@@ -18,6 +18,8 @@ from reconciler.live.kube.watching import WatchEvent
 from reconciler.sandbox.kubernetes.records import Fault
 from tests.live.kube_server import TOKEN, Kubernetes
 
+pytestmark = pytest.mark.behaviour("Product: watches that lose their place or connection")
+
 OP = "01JA0000000000000000000000"
 CONFIG_MAP = Gvk("v1", "ConfigMap")
 

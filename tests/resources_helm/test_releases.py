@@ -24,6 +24,8 @@ from schemas.plan import Verb
 from schemas.resource import Health, Mark, Observed, Resource
 from tests.resources_support import Place, resource
 
+pytestmark = pytest.mark.behaviour("Product: releases by Helm")
+
 KEY = "helm.Release/prod/hyperpod-dependencies"
 SECRET = Gvk("v1", "Secret")
 HANDLERS = (ClusterHandler(), ReleaseHandler())

@@ -23,7 +23,7 @@ from schemas.resource import Health, Mark, Observed, Presence, Resource, Stage
 from tests.resources_support import Place, clouds, place, resource, trust
 
 __all__ = ["clouds", "place"]
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.behaviour("Product: volumes and claims of a Storage")]
 
 KEY = "Storage/prod/data"
 VOLUME = (Gvk("v1", "PersistentVolume"), None, "prod.default.data")

@@ -47,6 +47,7 @@ class TestQuantities:
             canonical(text)
 
 
+@pytest.mark.behaviour("Defaults that the server fills in")
 class TestDefaults:
     def test_deployment(self, api: Api) -> None:
         spec = api.create(DEPLOYMENTS, deployment())["spec"]
@@ -105,6 +106,7 @@ class TestDefaults:
         assert made["spec"]["template"]["metadata"]["labels"]["job-name"] == "train"
 
 
+@pytest.mark.behaviour("What is refused (422), field by field")
 class TestRefusals:
     @pytest.mark.parametrize(
         ("collection", "body", "field", "reason"),
@@ -206,6 +208,7 @@ class TestRefusals:
         api.merge(("", "persistentvolumeclaims"), "data", {"spec": {"volumeName": "data"}})
 
 
+@pytest.mark.behaviour("Writes: replace, merge, generation, stale versions")
 class TestWrites:
     def test_a_write_without_change_makes_no_version(self, api: Api) -> None:
         made = api.create(MAPS, config_map())
@@ -234,6 +237,7 @@ class TestWrites:
         ]
 
 
+@pytest.mark.behaviour("Deletion: owners, propagation, finalizers, namespaces, grace")
 class TestDeletion:
     def owned(self, api: Api, **more: Any) -> None:
         owner = api.create(("batch", "jobs"), job())

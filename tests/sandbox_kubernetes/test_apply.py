@@ -12,6 +12,8 @@ from reconciler.sandbox.kubernetes.errors import ApiError
 from tests.kube_servers.verbs import MANAGER, Api
 from tests.sandbox_kubernetes.objects import config_map, deployment, pod_spec
 
+pytestmark = pytest.mark.behaviour("Server-side apply: owners of fields, conflicts, lists by key")
+
 Object = dict[str, Any]
 
 _names = (f"law-{number}" for number in itertools.count())

@@ -17,6 +17,8 @@ from schemas.errors import StopUntilChange
 from tests.sandbox_kubernetes.conftest import TOKEN, Cluster
 from tests.sandbox_kubernetes.objects import config_map, deployment, service
 
+pytestmark = pytest.mark.behaviour("kubectl and helm, as people run them")
+
 Run = Callable[..., str]
 
 # their stubs leave the stream's type open

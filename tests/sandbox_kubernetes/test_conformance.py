@@ -138,6 +138,7 @@ def events(call: Callable[..., Any], revision: str, act: Callable[[], None], cou
     return seen
 
 
+@pytest.mark.behaviour("Official client: create, read, replace, patch, delete")
 class TestObjects:
     def test_server_fields(self, apis: Apis) -> None:
         made = apis.core.create_namespaced_config_map(NAMESPACE, config_map("a")).metadata
@@ -203,6 +204,7 @@ class TestObjects:
         assert apis.apps.read_namespaced_deployment("d", NAMESPACE).metadata.generation == 2
 
 
+@pytest.mark.behaviour("Selectors by label and by field, pages")
 class TestSelectors:
     @pytest.mark.parametrize(
         ("selector", "names"),
@@ -243,6 +245,7 @@ class TestSelectors:
         assert names == [f"pg{number}" for number in range(5)]
 
 
+@pytest.mark.behaviour("Deletion: owners, propagation, finalizers, namespaces, grace")
 class TestDeletion:
     def test_finalizer_holds(self, apis: Apis) -> None:
         apis.core.create_namespaced_config_map(NAMESPACE, config_map("fin", finalizers=["x.io/f"]))
@@ -284,6 +287,7 @@ class TestDeletion:
         refused(404, apis.core.read_namespaced_pod, "ev", NAMESPACE)
 
 
+@pytest.mark.behaviour("Watches: resume, bookmarks, 410")
 class TestWatch:
     def test_only_new_events_in_order(self, apis: Apis) -> None:
         revision = apis.core.list_namespaced_config_map(NAMESPACE).metadata.resource_version
@@ -339,6 +343,7 @@ class TestWatch:
         assert kinds == ["ADDED"] * 4 + ["BOOKMARK"]
 
 
+@pytest.mark.behaviour("Custom kinds: schema, pruning, defaults, status, scale")
 class TestCustomKinds:
     def test_definition_is_established_and_serves(self, apis: Apis) -> None:
         apis.extensions.create_custom_resource_definition(widgets())
@@ -379,6 +384,7 @@ class TestCustomKinds:
         refused(400, make, "strict", {"n": 2, "junk": 1}, field_validation="Strict")
 
 
+@pytest.mark.behaviour("Official dynamic client: discovery, apply, patch")
 class TestDynamicClient:
     def test_discovery_apply_and_conflict(self, apis: Apis) -> None:
         found = dynamic.DynamicClient(apis.api)
@@ -403,6 +409,7 @@ class TestDynamicClient:
         assert caught.value.status == 422
 
 
+@pytest.mark.behaviour("Evictions, logs, tables, tokens")
 class TestOthers:
     def test_nodes_are_cordoned(self, apis: Apis) -> None:
         apis.core.create_node({"metadata": {"name": "n"}, "spec": {}})

@@ -76,6 +76,7 @@ def gadget(name: str, spec: Object, **rest: Any) -> Object:
     return {"apiVersion": "ex.io/v1", "kind": "Gadget", "metadata": {"name": name}, "spec": spec, **rest}
 
 
+@pytest.mark.behaviour("Discovery: groups, kinds, verbs, short names")
 class TestDiscovery:
     def test_every_kind_is_where_the_real_one_is(self, cluster: Cluster) -> None:
         """The simulated server's table, held against what the server says of itself."""
@@ -111,6 +112,7 @@ class TestDiscovery:
         assert {"api/v1", "apis/apps/v1"} <= set(paths)
 
 
+@pytest.mark.behaviour("Watches: resume, bookmarks, 410")
 class TestWatch:
     def test_bookmarks(self, cluster: Cluster) -> None:
         """What a watch does not show moves it on all the same; before it ends it says how far."""
@@ -141,6 +143,7 @@ class TestWatch:
         assert caught.value.code == 422
 
 
+@pytest.mark.behaviour("Server-side apply: owners of fields, conflicts, lists by key")
 class TestOwnership:
     def test_who_wrote_what(self, cluster: Cluster) -> None:
         path = f"{DEPLOYMENTS}/web"
@@ -187,6 +190,7 @@ class TestOwnership:
         }
 
 
+@pytest.mark.behaviour("Dry runs")
 class TestDryRun:
     def test_no_verb_stores_anything(self, cluster: Cluster) -> None:
         made = cluster.client.create(MAPS, config_map(a="1"))
@@ -213,6 +217,7 @@ class TestDryRun:
         assert caught.value.code == 422
 
 
+@pytest.mark.behaviour("Selectors by label and by field, pages")
 class TestPages:
     def test_pages_show_one_moment(self, cluster: Cluster) -> None:
         """What comes between two pages is on neither."""
@@ -238,6 +243,7 @@ class TestPages:
         assert (caught.value.code, caught.value.reason) == (410, "Expired")
 
 
+@pytest.mark.behaviour("Custom kinds: schema, pruning, defaults, status, scale")
 class TestCustomKinds:
     def test_validation(self, cluster: Cluster) -> None:
         properties: Object = {
@@ -322,6 +328,7 @@ class TestCustomKinds:
             established(cluster, definition["metadata"]["name"])
 
 
+@pytest.mark.behaviour("Names: rules, generateName")
 class TestNames:
     @pytest.mark.parametrize("name", ["Upper", "under_score", "-dash", "dot.", "x" * 254])
     def test_refused(self, name: str, cluster: Cluster) -> None:
@@ -340,6 +347,7 @@ class TestNames:
         assert caught.value.code == 422
 
 
+@pytest.mark.behaviour("Admission: service accounts, taints of new nodes")
 class TestPods:
     def test_a_pod_is_told_who_it_is(self, cluster: Cluster) -> None:
         """The server mounts a token of its service account."""

@@ -18,6 +18,8 @@ from reconciler.sandbox.real.processes import RealKubernetes
 from tests.kube_servers.verbs import Api
 from tests.sandbox_kubernetes.manifests import MANIFESTS
 
+pytestmark = pytest.mark.behaviour("Manifests of each kind become what they become (recorded.json)")
+
 Object = dict[str, Any]
 
 FILE = Path(__file__).with_name("recorded.json")

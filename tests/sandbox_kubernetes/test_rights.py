@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reconciler.sandbox.kubernetes.access import RBAC
+from reconciler.sandbox.kubernetes.simulators.client import Refused
 from tests.sandbox_kubernetes.conftest import Cluster
 from tests.sandbox_kubernetes.objects import config_map, deployment, pod_spec
 
@@ -89,6 +90,7 @@ def may_soon(cluster: Cluster, verb: str, resource: str, **more: str) -> None:
     raise AssertionError(f"{verb} {resource} stays forbidden")
 
 
+@pytest.mark.behaviour("RBAC: what a 403 says")
 class TestRefusal:
     @pytest.mark.parametrize(
         ("method", "path", "text", "details"),
@@ -168,6 +170,7 @@ class TestRefusal:
             connection.close()
 
 
+@pytest.mark.behaviour("RBAC: rules, names, subresources, creates by apply")
 class TestRules:
     def test_an_apply_of_what_is_not_there_is_a_create(self, cluster: Cluster) -> None:
         grant(cluster, rule("patch", "configmaps"))
@@ -221,7 +224,49 @@ class TestRules:
         may_soon(cluster, "delete", "configmaps")
         assert ask(cluster, "DELETE", MAPS)[0] == 403
 
+    @pytest.mark.parametrize(
+        ("path", "given", "text"),
+        [
+            (
+                ROLES,
+                {"apiGroups": [""], "resources": ["pods"], "verbs": []},
+                'ClusterRole.rbac.authorization.k8s.io "r" is invalid: rules[0].verbs: Required value: verbs must '
+                "contain at least one value",
+            ),
+            (
+                LOCAL_ROLES,
+                {"resources": ["pods"], "verbs": ["get"]},
+                'Role.rbac.authorization.k8s.io "r" is invalid: rules[0].apiGroups: Required value: resource rules '
+                "must supply at least one api group",
+            ),
+            (
+                LOCAL_ROLES,
+                {"apiGroups": [""], "verbs": ["get"]},
+                'Role.rbac.authorization.k8s.io "r" is invalid: rules[0].resources: Required value: resource rules '
+                "must supply at least one resource",
+            ),
+            (
+                LOCAL_ROLES,
+                {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
+                'Role.rbac.authorization.k8s.io "r" is invalid: rules[0].nonResourceURLs: Invalid value: ["/metrics"]: '
+                "namespaced rules cannot apply to non-resource URLs",
+            ),
+        ],
+    )
+    def test_half_a_rule_is_none(self, cluster: Cluster, path: str, given: Object, text: str) -> None:
+        with pytest.raises(Refused) as caught:
+            cluster.client.create(path, {"metadata": {"name": "r"}, "rules": [given]})
+        assert (caught.value.code, str(caught.value)) == (422, f"422 Invalid: {text}")
 
+    def test_what_is_bound_stays_bound(self, cluster: Cluster) -> None:
+        grant(cluster, rule("get", "nodes"))
+        text = r"is invalid: roleRef: Invalid value: .*: cannot change roleRef"
+        with pytest.raises(Refused, match=text) as caught:
+            cluster.client.merge(f"{BINDINGS}/r", {"roleRef": {"name": "other"}})
+        assert caught.value.code == 422
+
+
+@pytest.mark.behaviour("RBAC: access reviews")
 class TestReviews:
     def test_may_i(self, cluster: Cluster) -> None:
         assert may(cluster, "list", "nodes") == {"allowed": False}
@@ -242,6 +287,7 @@ class TestReviews:
         assert said["status"]["incomplete"] is False
 
 
+@pytest.mark.behaviour("RBAC: nobody gives what he does not have")
 class TestEscalation:
     """Nobody gives what he does not have."""
 

@@ -44,6 +44,7 @@ def may_soon(client: Client, path: str) -> None:
     raise AssertionError(f"{path} stays forbidden")
 
 
+@pytest.mark.behaviour("Tokens and TLS: 401, certificates")
 class TestAccess:
     def test_tokens(self, cluster: Cluster) -> None:
         assert status_of(cluster, MAPS) == 401
@@ -86,6 +87,7 @@ class TestAccess:
         assert review["status"]["allowed"] is False
 
 
+@pytest.mark.behaviour("A log of requests with their effects")
 @pytest.mark.simulated("the simulated server's own request log")
 class TestRecords:
     def test_each_request_with_its_effect(self, cluster: Cluster) -> None:
@@ -112,6 +114,7 @@ class TestRecords:
         assert cluster.records[-1].dry_run and not cluster.records[-1].changed
 
 
+@pytest.mark.behaviour("Faults on order: errors, delays, lost replies")
 @pytest.mark.simulated("the simulated server's own faults")
 class TestFaults:
     @pytest.mark.parametrize(("drop", "there"), [(BEFORE, False), (AFTER, True)])
@@ -146,6 +149,7 @@ class TestFaults:
             cluster.host.servers.set_latency(0.0)
 
 
+@pytest.mark.behaviour("Many clusters in one process")
 @pytest.mark.simulated("many clusters in one process")
 def test_clusters_are_apart_and_end(cluster: Cluster) -> None:
     other = cluster.host.servers.start("another")

@@ -57,6 +57,7 @@ def phases(cluster: Cluster) -> list[str]:
     return sorted(item["status"]["phase"] for item in cluster.client.get(f"{CORE}/pods")["items"])
 
 
+@pytest.mark.behaviour("Life in a cluster: workloads, jobs, daemons (simulators as clients)")
 class TestWorkloads:
     def test_deployment_runs_rolls_and_goes(self, cluster: Cluster, simulators: Simulators) -> None:
         simulators.nodes.register(node())
@@ -118,6 +119,7 @@ class TestWorkloads:
         eventually(lambda: phases(cluster), [], "the pods as well")
 
 
+@pytest.mark.behaviour("Life in a cluster: nodes, reboots, lost nodes (simulators as clients)")
 class TestNodes:
     def test_pods_wait_for_room(self, cluster: Cluster, simulators: Simulators) -> None:
         cluster.client.create(f"{APPS}/deployments", deployment(replicas=3, spec=gpu_pods(4)))
@@ -167,6 +169,7 @@ class TestNodes:
         eventually(lambda: phases(cluster), [], "collected")
 
 
+@pytest.mark.behaviour("Life in a cluster: volumes and claims (simulators as clients)")
 class TestVolumes:
     def test_bound_released_and_not_bound_again(self, cluster: Cluster, simulators: Simulators) -> None:
         cluster.client.create(PVS, volume())

@@ -1,5 +1,6 @@
 """What an update of a built-in object may not do. Answers causes (field, reason, message)."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,8 +30,10 @@ def broken_changes(kind: str, old: Object, new: Object) -> Iterator[Cause]:
         yield from _volume_changes(old, new)
         return
     for path in _IMMUTABLE.get(kind, ()):
-        if dig(old, *path) != dig(new, *path):
-            yield ".".join(path), INVALID, f"Invalid value: {dig(new, *path)!r}: field is immutable"
+        value = dig(new, *path)
+        if dig(old, *path) != value:
+            why = "cannot change roleRef" if path == ("roleRef",) else "field is immutable"
+            yield ".".join(path), INVALID, f"Invalid value: {json.dumps(value, separators=(',', ':'))}: {why}"
 
 
 _IMMUTABLE: dict[str, tuple[tuple[str, ...], ...]] = {

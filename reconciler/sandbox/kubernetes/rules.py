@@ -3,6 +3,7 @@
 Answers causes (field, reason, message). What may not change is in `immutability`.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
@@ -376,6 +377,22 @@ def _autoscaler(obj: Object) -> Iterator[Cause]:
         yield "spec.maxReplicas", INVALID, f"Invalid value: {high}: must be greater than or equal to `minReplicas`"
 
 
+def _role(obj: Object) -> Iterator[Cause]:
+    for index, rule in enumerate(items(obj, "rules")):
+        at = f"rules[{index}]"
+        if not rule.get("verbs"):
+            yield f"{at}.verbs", REQUIRED, "Required value: verbs must contain at least one value"
+        if paths := items(rule, "nonResourceURLs"):
+            if obj["kind"] == "Role":
+                shown = json.dumps(paths, separators=(",", ":"))
+                why = "namespaced rules cannot apply to non-resource URLs"
+                yield f"{at}.nonResourceURLs", INVALID, f"Invalid value: {shown}: {why}"
+            continue
+        for part, what in (("apiGroups", "api group"), ("resources", "resource")):
+            if not rule.get(part):
+                yield f"{at}.{part}", REQUIRED, f"Required value: resource rules must supply at least one {what}"
+
+
 def _role_binding(obj: Object) -> Iterator[Cause]:
     yield from _one_of("roleRef.kind", dig(obj, "roleRef", "kind"), ("Role", "ClusterRole"))
 
@@ -402,6 +419,8 @@ _CHECKS: dict[str, Any] = {
     "Secret": _data,
     "Node": _node,
     "HorizontalPodAutoscaler": _autoscaler,
+    "Role": _role,
+    "ClusterRole": _role,
     "RoleBinding": _role_binding,
     "ClusterRoleBinding": _role_binding,
 }
