@@ -17,6 +17,7 @@ SCRATCH := $(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp})
 KUBE_SECONDS ?= 7200
 KUBE_TESTS   := tests/sandbox_kubernetes $(wildcard tests/live/test_kube_*.py) tests/live/test_eks_tokens.py \
                 tests/resources_storage/test_volumes.py tests/resources_helm tests/rights \
+                tests/sandbox_aws/test_kubernetes_behind_eks.py \
                 tests/engine/test_whole_cluster.py tests/engine/test_changes.py tests/cli/test_demo.py
 # What to hand to pytest, for instance: make test ARGS="tests/plan -k order"
 ARGS   ?=

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -24,7 +25,10 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
     # Logs of one line a request: the request log has them, with more.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    programs = programs_in(asked.kubernetes_programs) if asked.kubernetes == REAL else None
+    try:
+        programs = programs_in(asked.kubernetes_programs) if asked.kubernetes == REAL else None
+    except FileNotFoundError as missing:
+        sys.exit(str(missing))
     cloud = compose(Clock(asked.rate), simulators=True, programs=programs)
     identity = cloud.world.credentials.account(asked.account)
     server = SandboxServer(asked.port, cloud, Control(cloud, asked.region))

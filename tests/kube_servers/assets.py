@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -87,7 +88,18 @@ def _place(name: str) -> Path:
 
 
 def _is_there(name: str) -> bool:
+    if name == CONTROLLERS and not (_stamp().is_file() and _stamp().read_text() == _source()):
+        return False  # or built from another source of ours
     return os.access(_place(name), os.X_OK)
+
+
+def _stamp() -> Path:
+    return folder() / f"{CONTROLLERS}.source"
+
+
+def _source() -> str:
+    files = [MODULE / "go.mod", *sorted((MODULE / CONTROLLERS).iterdir())]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def _build_one(go: str, package: str, target: Path, seconds: float) -> None:
@@ -108,6 +120,8 @@ def _build_one(go: str, package: str, target: Path, seconds: float) -> None:
                 process.wait(timeout=10)
         if code != 0:
             raise Missing(f"go build {package} failed with exit code {code}")
+        if target.name == CONTROLLERS:
+            _stamp().write_text(_source())
         made.replace(target)
     print(f"built {target.name} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
 

@@ -58,6 +58,9 @@ def test_what_is_built_is_not_built_again(tmp_path: Path) -> None:
     assert re.findall(r"^built (\S+)", first.stderr, re.MULTILINE) == [assets.CONTROLLERS]
     again = run(tmp_path / "nothing", tmp_path / "cache", **given)
     assert (again.returncode, again.stderr) == (0, "")
+    (tmp_path / "cache" / assets.version() / f"{assets.CONTROLLERS}.source").write_text("another source")
+    anew = run(path, tmp_path / "cache", **given)
+    assert re.findall(r"^built (\S+)", anew.stderr, re.MULTILINE) == [assets.CONTROLLERS]
 
 
 def test_all_parts_are_of_one_version() -> None:

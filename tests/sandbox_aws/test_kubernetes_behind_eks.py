@@ -8,6 +8,7 @@ import json
 import signal
 import ssl
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -17,14 +18,19 @@ import pytest
 
 from reconciler.sandbox import embedded
 from reconciler.sandbox.embedded import Sandbox
+from tests.kube_servers.assets import find
 
 OP = "01JABCDEFGHJKMNPQRSTVWXYZ0"
 
 
+pytestmark = pytest.mark.behaviour("EKS in front: tokens, access entries and policies, add-ons, one request log")
+
+
 @pytest.fixture(scope="module")
-def served() -> Iterator[Sandbox]:
+def served(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """An EKS cluster named prod, reached over TLS."""
-    with embedded.running(rate=5000) as sandbox:
+    programs = find() if request.config.getoption("--kubernetes") == "real" else None
+    with embedded.running(rate=5000, programs=programs) as sandbox:
         ec2, iam, eks = sandbox.client("ec2"), sandbox.client("iam"), sandbox.client("eks")
         vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
         subnets = [
@@ -88,16 +94,41 @@ def test_a_view_policy_looks_and_does_not_touch(served: Sandbox) -> None:
         refused.value.close()
 
 
+def test_a_group_of_an_entry_is_a_group_in_kubernetes(served: Sandbox) -> None:
+    """Without a policy: what its members may, roles in the cluster say."""
+    eks = served.client("eks")
+    stranger = served.of_account("555566667777")
+    principal = stranger.client("sts").get_caller_identity()["Arn"]
+    eks.create_access_entry(clusterName="prod", principalArn=principal, kubernetesGroups=["team-b"])
+    bearer = stranger.eks_token("prod")
+    review = call(served, "/apis/authentication.k8s.io/v1/selfsubjectreviews", method="POST", body={}, bearer=bearer)
+    assert "team-b" in review["status"]["userInfo"]["groups"]
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        call(served, "/api/v1/nodes", bearer=bearer)
+    assert refused.value.code == 403
+    refused.value.close()
+
+
 def test_kubernetes_requests_stand_in_the_same_log(served: Sandbox) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
     call(served, "/api/v1/namespaces/default/configmaps", method="POST", body=body)
-    entry = [one for one in served.get("/log") if one["service"] == "kubernetes"][-1]
-    assert entry["operation"] == "create configmaps"
+    entry = logged(served, "create configmaps")
     assert entry["op"] == OP
     assert entry["mutating"]
     assert entry["effect"] == f"created kubernetes.configmaps {served.account}/us-west-2/prod/default/c"
 
 
+def logged(sandbox: Sandbox, operation: str) -> dict[str, Any]:
+    """The newest such request to Kubernetes; a real server's log is read a moment later."""
+    for _ in range(250):
+        found = [one for one in sandbox.get("/log") if (one["service"], one["operation"]) == ("kubernetes", operation)]
+        if found:
+            return dict(found[-1])
+        time.sleep(0.02)
+    raise AssertionError(f"no {operation} in the log")
+
+
+@pytest.mark.simulated("faults need a server of our own")
 def test_kubernetes_fails_on_order_too(served: Sandbox) -> None:
     served.post("/faults", {"match": {"service": "kubernetes", "operation": "list nodes"}, "fault": "expired_token"})
     with pytest.raises(urllib.error.HTTPError) as told:
@@ -107,6 +138,7 @@ def test_kubernetes_fails_on_order_too(served: Sandbox) -> None:
     assert call(served, "/api/v1/nodes")["items"] == []
 
 
+@pytest.mark.simulated("faults need a server of our own")
 @pytest.mark.parametrize(("fault", "there"), [("kill_before", False), ("kill_after", True)])
 def test_a_client_is_killed_before_or_after_the_effect(served: Sandbox, fault: str, there: bool) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": fault.replace("_", "-")}}

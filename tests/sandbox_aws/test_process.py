@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -36,3 +37,11 @@ def test_it_is_found_by_environment_alone_and_ends_when_told(monkeypatch: pytest
             process.stdout.close()
     assert process.returncode == 0
     assert os.getpid() != process.pid
+
+
+def test_without_a_real_api_server_it_says_so_in_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "reconciler.sandbox", "--kubernetes", "real", "--kubernetes-programs"]
+    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    said = f"no etcd and no kube-apiserver and no kube-controllers in {tmp_path}: make kube-assets builds them\n"
+    assert done.stderr == said

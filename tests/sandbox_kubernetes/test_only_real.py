@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -64,3 +65,20 @@ def test_a_quota(cluster: Cluster) -> None:
 def test_roles_from_the_start(cluster: Cluster) -> None:
     names = set(cluster.ids("apis/rbac.authorization.k8s.io/v1/clusterroles"))
     assert {"cluster-admin", "admin", "edit", "view", "system:discovery", "system:basic-user"} <= names
+
+
+@pytest.mark.behaviour("Roles that gather others (aggregationRule)")
+@pytest.mark.real("the rule is stored, and nothing is gathered")
+def test_a_gathering_role(cluster: Cluster) -> None:
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    labels = {"gather": "yes"}
+    rules = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list"]}]
+    selectors = {"clusterRoleSelectors": [{"matchLabels": labels}]}
+    cluster.client.create(roles, {"metadata": {"name": "all"}, "rules": [], "aggregationRule": selectors})
+    cluster.client.create(roles, {"metadata": {"name": "one", "labels": labels}, "rules": rules})
+    pause = threading.Event()
+    for _ in range(500):
+        if cluster.client.get(f"{roles}/all")["rules"] == rules:
+            return
+        pause.wait(0.02)
+    raise AssertionError("nothing was gathered")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,6 +19,7 @@ from reconciler.sandbox.real.processes import RealKubernetes
 
 POLICIES = ("cluster-admin", "admin", "edit", "view")
 MERGE = "application/merge-patch+json"
+_KNOWN_SECONDS = 2.0
 
 
 class RealCluster:
@@ -52,6 +54,7 @@ class RealCluster:
             if what == "eks" and namespace and group not in self._bound:
                 with self._binding:
                     self._bind(group, policy, namespace)
+                    self._until_known(group, namespace)
         return user
 
     def read(self, api_version: str, kind: str, name: str, namespace: str = "") -> Json | None:
@@ -149,6 +152,16 @@ class RealCluster:
             if refused.code != 409:
                 raise
         self._bound.add(group)
+
+    def _until_known(self, group: str, namespace: str) -> None:
+        """The server hears of a binding a moment after it was stored, and who comes with it is about to be judged."""
+        attributes = {"verb": "list", "resource": "pods", "namespace": namespace}
+        asked = {"spec": {"user": "nobody", "groups": [group], "resourceAttributes": attributes}}
+        ends = time.monotonic() + _KNOWN_SECONDS
+        while time.monotonic() < ends:
+            if self._ask("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", asked)["status"]["allowed"]:
+                return
+            time.sleep(0.01)
 
     def _settle_readiness(self, path: str, status: Any) -> None:
         """The node controller's part: the taint of a new node goes when the node is ready."""

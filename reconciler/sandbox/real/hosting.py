@@ -56,7 +56,7 @@ class RealHost:
         return cluster
 
     def close(self) -> None:
-        if self._ahead is not None:
+        if self._ahead is not None and self._ahead.exception() is None:
             self._running.append(self._ahead.result())
         for real in list(self._running):
             self._stop(real)

@@ -11,7 +11,8 @@ ETCD, API_SERVER, CONTROLLERS = "etcd", "kube-apiserver", "kube-controllers"
 
 
 class Programs(Protocol):
-    """Paths of executables. The controllers are those that no cluster is without: garbage, namespaces, accounts."""
+    """Paths of executables. The controllers are those that no cluster is without: garbage, namespaces, accounts,
+    gathered roles."""
 
     @property
     def etcd(self) -> Path: ...

@@ -1,4 +1,5 @@
-// Three controllers of Kubernetes that no cluster is without: garbage collection, namespaces, service accounts.
+// Four controllers of Kubernetes that no cluster is without: garbage collection, namespaces, service accounts, and the
+// roles that gather others (admin, edit and view are such).
 // The kube-controller-manager has the same code and a hundred other controllers that take longer to build.
 package main
 
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/serviceaccount"
@@ -74,6 +76,7 @@ func run(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
+	roles := clusterroleaggregation.NewClusterRoleAggregation(typed.Rbac().V1().ClusterRoles(), client.RbacV1())
 
 	typed.Start(ctx.Done())
 	untyped.Start(ctx.Done())
@@ -82,5 +85,6 @@ func run(ctx context.Context, kubeconfig string) error {
 	go collector.Sync(ctx, client.Discovery(), discover)
 	go namespaces.Run(ctx, workers)
 	go accounts.Run(ctx, 1)
+	go roles.Run(ctx, 5)
 	return nil
 }
