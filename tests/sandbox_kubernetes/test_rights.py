@@ -338,12 +338,12 @@ class TestEscalation:
         may_soon(cluster, "escalate", "clusterroles", group=RBAC)
         star = [rule("*", "*", "*")]
         assert ask(cluster, "POST", ROLES, {"metadata": {"name": "star"}, "rules": star})[0] == 201
-        body = {"metadata": {"name": "all"}, "rules": [], "aggregationRule": {"clusterRoleSelectors": [{}]}}
+        body: Object = {"metadata": {"name": "all"}, "rules": [], "aggregationRule": {"clusterRoleSelectors": [{}]}}
         assert ask(cluster, "POST", ROLES, body)[0] == 201
 
     def test_a_gathering_role_is_for_administrators(self, cluster: Cluster) -> None:
         labels = {"matchLabels": {"gather": "yes"}}
-        body = {"metadata": {"name": "all"}, "rules": [], "aggregationRule": {"clusterRoleSelectors": [labels]}}
+        body: Object = {"metadata": {"name": "all"}, "rules": [], "aggregationRule": {"clusterRoleSelectors": [labels]}}
         status, said = ask(cluster, "POST", ROLES, body)
         assert status == 403
         assert said["message"].endswith(

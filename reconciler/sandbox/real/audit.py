@@ -56,8 +56,9 @@ class Audit:
 
 def record_of(event: dict[str, Any], cluster: str) -> RequestRecord:
     about: dict[str, str] = event.get("objectRef") or {}
-    uri = urlsplit(event["requestURI"])
-    code = int((event.get("responseStatus") or {}).get("code") or 0)
+    uri = urlsplit(str(event["requestURI"]))
+    answer: dict[str, Any] = event.get("responseStatus") or {}
+    code = int(answer.get("code") or 0)
     dry = "dryRun=All" in uri.query
     return RequestRecord(
         cluster=cluster,
