@@ -122,7 +122,8 @@ class Timed:
 
 
 def template_of(scope: Scope) -> str:
-    """/clusters/{cluster}, never the address itself: that would be a label, or a log line, for each of them."""
+    """/clusters/{cluster}, as the router of the noun says it; never the address itself: that would be a label for each
+    of them. What no route answered, or the guard, is `other`."""
     route: Any = scope.get("route")
     found = getattr(route, "path_format", None) or getattr(route, "path", None)
     return found if isinstance(found, str) and found else "other"
