@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -19,13 +20,14 @@ _PATIENCE: Final = 4  # times the limit that are thrown away
 
 
 class Mistakes:
-    """What breaks is our mistake: told in the log, answered 500 as a problem, with the headers of any answer."""
+    """What breaks is our mistake: told in the log, answered 500 as a problem, with the headers of any answer. What the
+    server cuts off because it stops is none: it is answered 503, or just ends."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         began = False
@@ -35,14 +37,19 @@ class Mistakes:
             began = True
             await send(message)
 
+        async def answer(status: int, reason: str, text: str) -> None:
+            if scope["type"] == "http" and not began:
+                await problem(status, reason, text)(scope, receive, send)
+
         try:
             await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            await answer(503, "Stopping", "the service stops; ask again in a moment")
         except Exception:
-            log.exception("%s %s broke", scope["method"], template_of(scope))
-            if began:
+            log.exception("%s %s broke", scope.get("method", "WebSocket"), template_of(scope))
+            if began or scope["type"] == "websocket":
                 raise  # half an answer cannot be taken back: the connection ends
-            text = "this is our mistake; the service's log says where it happened"
-            await problem(500, "InternalError", text)(scope, receive, send)
+            await answer(500, "InternalError", "this is our mistake; the service's log says where it happened")
 
 
 class Heads:
