@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from reconciler.edits import checks, patching, pieces
@@ -40,8 +41,16 @@ def chosen(source: Source, target: int) -> Outlined:
     return source.documents[target]
 
 
-def written(source: Source, target: int, wanted: JsonValue, tree: Callable[[], Piece]) -> bytes:
-    """The file in which document number `target` is what a tree says. `wanted`: the same as plain data.
+def written(
+    source: Source,
+    target: int,
+    wanted: JsonValue,
+    tree: Callable[[], Piece],
+    *,
+    also: Counter[str] | None = None,
+) -> bytes:
+    """The file in which document number `target` is what a tree says. `wanted`: the same as plain data; `also`: the
+    comments that may come with it.
 
     What moved is taken over as it was written; where that does not read as it should, it is written anew."""
     refused: EditRefused | None = None
@@ -50,7 +59,7 @@ def written(source: Source, target: int, wanted: JsonValue, tree: Callable[[], P
             result = _result(source, target, tree(), carry=carry)
             data = source.bom + result.text.encode("utf-8")
             values = [wanted if number == target else value for number, value in enumerate(source.values)]
-            checks.outcome(source, data, result, values, source.documents[target].root.start)
+            checks.outcome(source, data, result, values, at=source.documents[target].root.start, also=also)
             checks.inside(source, target, result)
         except EditRefused as error:
             refused = refused or error

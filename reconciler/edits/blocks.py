@@ -72,7 +72,7 @@ class Splicer:
             else:
                 self._block(piece, node)
 
-    def _slot(self, slot: Slot, member: Member, column: int, item: int) -> None:
+    def _slot(self, slot: Slot, member: Member, column: int) -> None:
         if slot.key != member.key:
             assert slot.key is not None
             self._colon(member)
@@ -86,7 +86,7 @@ class Splicer:
         if node.form is Form.FLOW and not piece.is_scalar and piece.slots and (node.members or piece.node is not node):
             self._add(node.start, node.end, self._brackets.anew(piece, node))
             return
-        block = self._writer.value(piece, column, in_list=in_list, like=node, item=item)
+        block = self._writer.value(piece, column, in_list=in_list, like=node, item=self._item_width(member))
         emptied = piece.node is node  # then the comments at its end are about nothing that went
         behind = self._source.line_end(node.end) if emptied else self._source.behind(node.end, column)
         self._put(block, node, head, behind)
@@ -140,7 +140,7 @@ class Splicer:
         column = self._source.column(old[0].start)
         item = self._item_width(old[0])
         for place, slot in staying.items():
-            self._slot(slot, old[place], column, item)
+            self._slot(slot, old[place], column)
         before, groups = self._groups(slots, {id(slot): place for place, slot in staying.items()})
         if not staying:
             lines = self._writer.entries(slots, column, item=item)
@@ -195,20 +195,26 @@ class Splicer:
 
     def _above(self, node: Node, member: Member) -> int:
         """Where lines go that come before the first entry. The comment at the head of a document stays there."""
-        root = any(document.root is node for document in self._source.documents)
-        return self._source.line_start(member.start) if root else self._source.leading(member.start)
+        return self._source.line_start(member.start) if self._is_root(node) else self._source.leading(member.start)
+
+    def _is_root(self, node: Node) -> bool:
+        return any(document.root is node for document in self._source.documents)
 
     def _drop(self, node: Node, old: list[Member], place: int, column: int) -> None:
         """The lines of an entry go, and of two empty places around it one."""
         source, text = self._source, self._text
         member = old[place]
         start = self._above(node, member) if place == 0 else source.leading(member.start)
-        end = source.next_line(source.behind(member.value.end, column))
-        last = place == len(old) - 1
-        if self._is_blank(start - 1) and (last or end == len(text) or self._is_blank(end)):
-            while start > 0 and self._is_blank(start - 1):
-                start = source.line_start(start - 1)
-        self._add(start, end, "")
+        end = source.behind(member.value.end, column)
+        below = source.next_line(end)
+        if place == 0 and self._is_root(node):
+            self._add(start, below, "")
+            return
+        if place == len(old) - 1 or below == len(text) or self._is_blank(below):
+            above = old[place - 1].value.end if place else node.start - 1
+            start = source.without_blanks(start, above)
+        # With the line break before it: what comes behind it is put at the end of its last line.
+        self._add(source.line_end_before(start), end, "")
 
     def _is_blank(self, at: int) -> bool:
         return at >= 0 and not self._text[self._source.line_start(at) : self._source.line_end(at)].strip()

@@ -21,12 +21,20 @@ _START: Final = Spot(1, 1)
 _INT64: Final = 2**63
 
 
-def outcome(source: Source, data: bytes, result: Result, values: Sequence[JsonValue], at: int = 0) -> None:
+def outcome(
+    source: Source,
+    data: bytes,
+    result: Result,
+    values: Sequence[JsonValue],
+    *,
+    at: int = 0,
+    also: Counter[str] | None = None,
+) -> None:
     """Raises EditRefused unless `data`, which is `result` as bytes, reads as `values` and lost no comment outside of
-    what was taken out. `at`: the place in the old text that an error names."""
+    what was taken out. `at`: the place in the old text that an error names; `also`: comments that may be new."""
     start = source.spot(at)
     reads_as(source.path, data, values, start)
-    _comments(source, result, data, start)
+    _comments(source, result, data, start, also or Counter())
 
 
 def reads_as(path: str, data: bytes, values: Sequence[JsonValue], start: Spot = _START) -> None:
@@ -52,7 +60,7 @@ def inside(source: Source, target: int, result: Result) -> None:
         raise EditRefused(source.path, start, expected=expected, found=found, hint=_BY_HAND)
 
 
-def _comments(source: Source, result: Result, data: bytes, start: Spot) -> None:
+def _comments(source: Source, result: Result, data: bytes, start: Spot, also: Counter[str]) -> None:
     gone = [source.text[low:high] for low, high in result.removed]
     if "#" not in result.added and not any("#" in text for text in gone):
         return  # and what was a comment still is one, because every value is what it should be
@@ -62,7 +70,7 @@ def _comments(source: Source, result: Result, data: bytes, start: Spot) -> None:
         for at, comment in source.comments(0, len(source.text))
         if any(low <= at < high for low, high in result.removed)
     )
-    if (before - removed) - after or after - before:
+    if (before - removed) - after or after - (before + also):
         lost = next(iter((before - removed) - after), "")
         found = f"the comment {lost} lost" if lost else "a new comment"
         raise EditRefused(source.path, start, expected="comments as they were", found=found, hint=_BY_HAND)

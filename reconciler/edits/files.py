@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
@@ -51,8 +52,8 @@ def append(text: bytes, document: JsonObject, *, path: str) -> bytes:
     return appended(source, _lines(document, source.habits, path), document)
 
 
-def appended(source: Source, lines: Sequence[str], document: JsonObject) -> bytes:
-    """The file with the lines of one more document, which is `document` as data."""
+def appended(source: Source, lines: Sequence[str], document: JsonObject, *, also: Counter[str] | None = None) -> bytes:
+    """The file with the lines of one more document, which is `document` as data; `also`: comments that may be in it."""
     newline = source.habits.newline
     text = source.text + (newline if source.text and not source.text.endswith("\n") else "")
     last = source.all_documents[-1] if source.all_documents else None
@@ -63,7 +64,7 @@ def appended(source: Source, lines: Sequence[str], document: JsonObject) -> byte
     added = text[len(source.text) :]
     result = ended_like(source, spliced(source.text, [Splice(len(source.text), len(source.text), added)]))
     data = source.bom + result.text.encode("utf-8")
-    checks.outcome(source, data, result, [*source.values, document])
+    checks.outcome(source, data, result, [*source.values, document], also=also)
     return data
 
 
@@ -78,8 +79,8 @@ def remove(text: bytes, target: int, *, path: str) -> bytes | None:
     later = source.all_documents[place + 1 :]
     start = source.line_start(document.start)
     end = source.line_start(later[0].start) if later else len(source.text)
-    while not later and start > 0 and not source.text[source.line_start(start - 1) : start].strip():
-        start = source.line_start(start - 1)
+    if not later:
+        start = source.without_blanks(start, source.all_documents[place - 1].root.end)
     result = ended_like(source, spliced(source.text, [Splice(start, end, "")]))
     data = source.bom + result.text.encode("utf-8")
     checks.outcome(source, data, result, [value for number, value in enumerate(source.values) if number != target])

@@ -92,7 +92,8 @@ def _move(root: Piece, origin: list[str], path: list[str]) -> Piece:
     if path and holder.is_mapping and origin[:-1] == path[:-1] and holder.find(path[-1]) is None:
         _slot(root, origin).key = path[-1]  # another name in the same place
         return root
-    return _add(root, path, _take(root, origin), fresh=None)
+    taken = _take(root, origin)
+    return _add(root, path, taken, fresh=taken.piece.data())
 
 
 def _add(root: Piece, path: list[str], slot: Slot, *, fresh: JsonValue) -> Piece:

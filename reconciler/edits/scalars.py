@@ -125,7 +125,7 @@ def _candidates(text: str, like: Node | None, quote: Form, flow: bool) -> Iterat
 def _is_bare(text: str, flow: bool) -> bool:
     if not text or _UNSAFE.search(text) or (flow and _FLOW_SIGNS.search(text)):
         return False
-    if text.startswith(("---", "...")):
+    if text.startswith(("---", "...", "<<<<<<<", "=======")):
         return False
     return bool(_SAFE_FIRST.match(text)) or (text[0] == "-" and len(text) > 1 and text[1] not in " \t,[]{}")
 

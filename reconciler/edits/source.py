@@ -68,6 +68,19 @@ class Source:
         match = _LINE_END.search(self.text, at)
         return match.start() if match else len(self.text)
 
+    def line_end_before(self, at: int) -> int:
+        """Before the line break in front of a line that begins at `at`, which is not the first."""
+        return at - 2 if self.text.startswith("\r\n", at - 2) else at - 1
+
+    def without_blanks(self, line: int, above: int) -> int:
+        """The first of the empty lines in front of a line, as far as `above`: what ends there may hold some itself."""
+        while line > 0:
+            before = self.line_start(line - 1)
+            if before <= above or self.text[before:line].strip():
+                break
+            line = before
+        return line
+
     def next_line(self, at: int) -> int:
         """Where the line after a place's begins, or the end of the file."""
         match = _LINE_END.search(self.text, at)
