@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 
@@ -15,6 +16,6 @@ def check(text: str, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     assert file.exists(), f"{file.name} is missing: run with UPDATE_GOLDEN=1"
-    assert text == file.read_text(), (
-        f"{file.name} differs; if that is meant, run with UPDATE_GOLDEN=1 and read the diff"
-    )
+    known = file.read_text()
+    changes = "".join(difflib.unified_diff(known.splitlines(True), text.splitlines(True), "known", "now", n=0))
+    assert text == known, f"{file.name} differs; if that is meant, run with UPDATE_GOLDEN=1\n{changes}"

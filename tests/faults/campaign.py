@@ -90,7 +90,7 @@ class Life:
         found: dict[tuple[Kind, str], Entry] = {}
         for entry in self.log():
             if entry["fault"]:
-                found.setdefault((kind_of(entry), _name(str(entry["fault"]))), entry)
+                found.setdefault((kind_of(entry), fault_of(entry)), entry)
         return found
 
     def step(self, until: Sequence[Condition], revision: str) -> ClusterStatus:
@@ -120,8 +120,9 @@ def _moving(status: ClusterStatus) -> bool:
     return status.condition is Condition.STALLED and any(op.phase.value != "unknown" for op in status.open_ops())
 
 
-def _name(fault: str) -> str:
-    """Kubernetes' side of the sandbox names faults by what it does."""
+def fault_of(entry: Entry) -> str:
+    """The name of the fault that a request met; Kubernetes' side of the sandbox names them by what it does."""
+    fault = str(entry["fault"])
     return _NAMES.get(fault, fault.partition(":")[0])
 
 

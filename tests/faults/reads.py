@@ -17,11 +17,12 @@ from tests.engine_support import STORAGE, Site, group_yaml
 from tests.faults.campaign import HELD, Entry, Kind, Life, kept, kind_of, kinds, mutating, table
 
 FAULTS = ("throttle", "error500", f"timeout:{HELD}", "cut", "expired_token", "access_denied")
-SYSTEM = group_yaml("system", count=1)
+PAGE = 2
+SYSTEM = group_yaml("system", count=PAGE + 1)  # so that the nodes have a second page, whatever else is on its way
 LEFT = SYSTEM + group_yaml("left", "ml.m5.xlarge", 1)
 RIGHT = SYSTEM + group_yaml("right", "ml.m5.xlarge", 1).replace("usw2-az2", "usw2-az1")
 ENTRY = "  access:\n    - principal: arn:aws:iam::{}:role/reader\n      policy: AmazonEKSViewPolicy\n"
-PAGE = 2
+EXPLAINS = ("ListClusterEvents",)  # asked while a group is short: no look fails with it
 PAGED = ("ListClusterNodes", "ListAddons")  # what has more than one page here
 TRUST = (
     '{"Version": "2012-10-17", "Statement":'
@@ -87,9 +88,10 @@ class Swing:
 
 
 def reads(entries: Iterable[Entry]) -> dict[Kind, int]:
-    """What the product reads of the cloud; discovery and helm's own reads left aside."""
+    """What the product reads of the cloud; left aside discovery, helm's own reads, and what only explains."""
     found = kinds(entry for entry in entries if not entry["mutating"])
-    return {kind: n for kind, n in found.items() if not kind.agent and " /" not in kind.operation}
+    told = {kind: n for kind, n in found.items() if kind.operation not in EXPLAINS}
+    return {kind: n for kind, n in told.items() if not kind.agent and " /" not in kind.operation}
 
 
 def test_reads_that_fail(swing: Swing) -> None:

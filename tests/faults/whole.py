@@ -12,7 +12,7 @@ import pytest
 
 from schemas.journal import Condition, OpRecord, Phase
 from tests.engine_support import Site
-from tests.faults.campaign import HELD, OUTCOMES, Entry, Kind, Life, kept, kind_of, read_kind, table
+from tests.faults.campaign import HELD, OUTCOMES, Entry, Kind, Life, fault_of, kept, kind_of, read_kind, table
 from tests.faults.life import LIFE, Step, nothing_left
 
 PASSING = ("throttle", "conflict", "expired_token", "error500", f"timeout:{HELD}", "lost_reply")
@@ -134,12 +134,13 @@ def _went_on(life: Life, entry: Entry) -> str:
 
 
 def _stopped(life: Life, entry: Entry) -> str:
-    """What the journal said about the op. A failure is that of the last fault which the op met."""
+    """What the journal said about the op. A failure is that of the last fault which the op met; requests of one op may
+    be under way together, and meet it together."""
     if not entry.get("op"):
         return "as helm says"
     told = [line for line in life.site.lines if line["t"] == "op" and line["op"] == entry["op"]]
     said = next((line for line in told if line["phase"] in ("refused", "failed")), None)
     last = [other for other in life.entries if other["fault"] and other.get("op") == entry["op"]][-1]
-    if said is None or (said["phase"] == "failed" and last["seq"] != entry["seq"]):
+    if said is None or (said["phase"] == "failed" and fault_of(last) != fault_of(entry)):
         return "goes on"
     return f"{'stops' if said['phase'] == 'failed' else 'later'} {said['reason']}"

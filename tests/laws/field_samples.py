@@ -43,6 +43,7 @@ ADOPT = "/spec/adopt"
 QUICK = settings(max_examples=300, derandomize=True, database=None, deadline=None, phases=[Phase.generate])
 
 
+@functools.cache
 def optional_fields() -> list[tuple[str, str]]:
     """(kind, pointer) of every field of the cluster's documents that may be left out."""
     return [
@@ -53,8 +54,13 @@ def optional_fields() -> list[tuple[str, str]]:
     ]
 
 
+@functools.cache
+def schema_of(kind: str) -> dict[str, Any]:
+    return KINDS[kind].model_json_schema(by_alias=True)
+
+
 def _has_a_choice(kind: str, pointer: str) -> bool:
-    schema = KINDS[kind].model_json_schema(by_alias=True)
+    schema = schema_of(kind)
     return "const" not in _follow(schema, _schema_at(schema, pointer))
 
 
@@ -103,11 +109,16 @@ def _differs(kind: str, spec: dict[str, Any], pointer: str) -> bool:
 
 
 def _specs(kind: str, pointer: str) -> st.SearchStrategy[dict[str, Any]]:
-    """The kind's own spec with a value at the pointer, and what must stand around it."""
-    base = {**BASE[kind][1], **BESIDE.get(pointer, {})}
-    schema = KINDS[kind].model_json_schema(by_alias=True)
-    spec = _follow(schema, schema["properties"]["spec"])
-    around, values = list(_around(schema, spec, pointer)), _values_at(schema, pointer)
+    """The kind's own spec with a value at the pointer."""
+    return with_field(kind, BASE[kind][1], pointer)
+
+
+def with_field(kind: str, spec: Mapping[str, Any], pointer: str) -> st.SearchStrategy[dict[str, Any]]:
+    """This spec with a value at the pointer, and what must stand around it. Not all that is drawn is good."""
+    base = {**spec, **BESIDE.get(pointer, {})}
+    schema = schema_of(kind)
+    shape = _follow(schema, schema["properties"]["spec"])
+    around, values = list(_around(schema, shape, pointer)), _values_at(schema, pointer)
     return st.tuples(values, *around).map(lambda drawn: _placed(base, pointer, drawn[0], drawn[1:]))
 
 

@@ -54,6 +54,7 @@ class Paper:
             previous=previous.resources,
             moved=previous.moved,
             observed=observed,
+            made={key: f"{key}#id" for key in self.live},
         )
         return make(given)
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
 
+import pytest
+
+from reconciler.live.errors import NotFound
 from reconciler.resources.iam.providers import ProviderHandler
 from reconciler.resources.iam.roles import RoleHandler
 from schemas.plan import Verb
@@ -162,3 +168,49 @@ def test_a_provider_without_its_cluster_is_found_by_its_tags_and_removed(place: 
     assert [a.verb for a in place.plan().actions] == [Verb.DELETE]
     place.converge(handler, until=lambda plan: plan.empty)
     assert place.sandbox.client("iam").list_open_id_connect_providers()["OpenIDConnectProviderList"] == []
+
+
+class Racing:
+    """The account, in which somebody does something just before one of our reads."""
+
+    def __init__(self, inner: Any, before: str, act: Callable[[], Any]) -> None:
+        self._inner = inner
+        self._waiting = {before: act}
+
+    def read(self, service: str, operation: str, /, **params: Any) -> Any:
+        self._waiting.pop(operation, lambda: None)()
+        return self._inner.read(service, operation, **params)
+
+    def pages(self, service: str, operation: str, key: str, /, **params: Any) -> Any:
+        self._waiting.pop(operation, lambda: None)()
+        return self._inner.pages(service, operation, key, **params)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+@pytest.mark.parametrize("before", ["ListAttachedRolePolicies", "ListRolePolicies", "GetRolePolicy"])
+def test_a_role_that_goes_while_it_is_looked_at_is_absent(place: Place, wanted: bool, before: str) -> None:
+    """Roles are deleted side by side, and each delete looks once more."""
+    place.want(role())
+    handler = RoleHandler()
+    place.converge(handler)
+    iam = place.sandbox.client("iam")
+
+    def goes() -> None:
+        iam.detach_role_policy(RoleName=NAME, PolicyArn=MANAGED)
+        iam.delete_role_policy(RoleName=NAME, PolicyName="read")
+        iam.delete_role(RoleName=NAME)
+
+    world = replace(place.world(), aws=cast("Any", Racing(place.world().aws, before, goes)))
+    seen = by_key(handler.look(world, [role()] if wanted else []))
+    assert [one.presence for one in seen.values()] == ([Presence.ABSENT] if wanted else [])
+
+
+def test_a_role_of_which_a_policy_goes_while_it_is_looked_at_is_no_absent_one(place: Place) -> None:
+    place.want(role())
+    handler = RoleHandler()
+    place.converge(handler)
+    iam = place.sandbox.client("iam")
+    goes = partial(iam.delete_role_policy, RoleName=NAME, PolicyName="read")
+    world = replace(place.world(), aws=cast("Any", Racing(place.world().aws, "GetRolePolicy", goes)))
+    with pytest.raises(NotFound):  # nobody can say what it is like: the look fails
+        list(handler.look(world, [role()]))

@@ -112,32 +112,47 @@ class RoleHandler(SteppingHandler):
 
 
 def _look(world: World, resource: Resource) -> Observed:
-    name = resource.adopt or resource.name
-    try:
-        role = world.aws.read("iam", "GetRole", RoleName=name)["Role"]
-    except NotFound:
+    role = _get(world, resource.adopt or resource.name)
+    if role is None:
         return absent(resource)
     tags = tag_map(as_list(role.get("Tags")))
-    return _observed(world, resource.key, role, tags, resource)
+    return _observed(world, resource.key, role, tags, resource) or absent(resource)
 
 
 def _leftover(world: World, name: str) -> Iterable[Observed]:
     """A role under the cluster's path that git has forgotten: ours if its tags say so."""
-    try:
-        role = world.aws.read("iam", "GetRole", RoleName=name)["Role"]
-    except NotFound:
+    role = _get(world, name)
+    if role is None:
         return
     tags = tag_map(as_list(role.get("Tags")))
     key = tags.get(TAG_KEY, "")
     if key.startswith(f"iam.Role/{world.cluster}/") and mark_of(tags, key, world.cluster) is not Mark.FOREIGN:
-        yield _observed(world, key, role, tags, None)
+        seen = _observed(world, key, role, tags, None)
+        if seen is not None:
+            yield seen
 
 
-def _observed(world: World, key: str, role: JsonObject, tags: dict[str, str], resource: Resource | None) -> Observed:
+def _get(world: World, name: str) -> JsonObject | None:
+    try:
+        role: JsonObject = world.aws.read("iam", "GetRole", RoleName=name)["Role"]
+    except NotFound:
+        return None
+    return role
+
+
+def _observed(
+    world: World, key: str, role: JsonObject, tags: dict[str, str], resource: Resource | None
+) -> Observed | None:
+    """None: it went while we looked."""
     name = str(role["RoleName"])
     mark = mark_of(tags, key, world.cluster)
     wanted = as_map(resolve(resource.spec, world.observed)) if resource else {}
-    managed, inline = _policies(world, name)
+    try:
+        managed, inline = _policies(world, name)
+    except NotFound:  # the role is not there any more, or only one of its policies
+        if _get(world, name) is not None:
+            raise
+        return None
     spec: JsonObject = {
         "trust": trust_in_words_of(wanted.get("trust"), read_policy(role.get("AssumeRolePolicyDocument"))),
         "managed": in_words_of(wanted.get("managed"), managed),
