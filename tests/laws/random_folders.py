@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import yaml
 from hypothesis import strategies as st
@@ -15,8 +15,7 @@ from schemas.documents.costs import costs
 from tests.laws.field_samples import BASE, optional_fields, with_field
 from tests.laws.paper import loaded
 
-T = TypeVar("T")
-Draw: TypeAlias = Callable[[st.SearchStrategy[T]], T]
+_yaml: Any = yaml
 Document: TypeAlias = dict[str, Any]
 Folder: TypeAlias = tuple[Document, ...]
 
@@ -86,7 +85,7 @@ def in_other_words(folder: Folder, seed: int) -> dict[str, str]:
     files: dict[str, str] = {}
     for each in documents:
         name = f"{chance.choice('pq')}/{chance.choice('rst')}.yaml"
-        text = yaml.dump(each, Dumper=_Quoting, sort_keys=False, default_flow_style=chance.choice([None, True, False]))
+        text = _yaml.dump(each, Dumper=_Quoting, sort_keys=False, default_flow_style=chance.choice([None, True, False]))
         files[name] = f"{files[name]}---\n{text}" if name in files else text
     return {**SCRIPT, **files}
 
@@ -95,8 +94,8 @@ class _Quoting(yaml.SafeDumper):
     """Texts in quotes: what YAML 1.1 writes plainly is a number in 1.2."""
 
 
-def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+def _quoted(dumper: yaml.SafeDumper, text: str) -> Any:
+    return cast("Any", dumper).represent_scalar("tag:yaml.org,2002:str", text, style='"')
 
 
 _Quoting.add_representer(str, _quoted)
@@ -112,7 +111,7 @@ def _spelled_out(folder: Folder, index: int, chance: random.Random) -> Document:
         here: Any = spec
         *way, last = pointer.split("/")[2:]
         for step in way:
-            here = here.setdefault(step, {}) if isinstance(here, dict) else None
+            here = cast("dict[str, Any]", here).setdefault(step, {}) if isinstance(here, dict) else None
         if isinstance(here, dict) and last not in cast("dict[str, Any]", here):
             cast("dict[str, Any]", here)[last] = copy.deepcopy(cost.default)
             found = _if_good([*folder[:index], found, *folder[index + 1 :]], index, {**found, "spec": spec})
@@ -129,5 +128,5 @@ def _reordered(value: Any, chance: random.Random) -> Any:
         chance.shuffle(names)
         return {name: _reordered(value[name], chance) for name in names}
     if isinstance(value, list):
-        return [_reordered(each, chance) for each in cast("list[Any]", value)]
+        return [_reordered(each, chance) for each in cast("Any", value)]
     return value
