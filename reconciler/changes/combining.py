@@ -7,9 +7,11 @@ import dataclasses
 from collections.abc import Mapping
 
 from reconciler.config_repo.errors import ObjectMissing, PathRefused
+from reconciler.config_repo.records import CommitInfo
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.edits.differences import differences
 from reconciler.edits.merge import merge
-from reconciler.edits.problems import EditConflict
+from reconciler.edits.problems import EditConflict, EditRefused
 from schemas.errors import FieldConflict
 
 Laid = Mapping[str, bytes | None]
@@ -47,13 +49,45 @@ def laid_over(repo: ConfigRepo, base: str, head: str, main: str) -> Laid:
 
 
 def _told(repo: ConfigRepo, path: str, base: str, main: str, error: EditConflict) -> list[FieldConflict]:
-    """With who was faster, and when."""
-    sha = repo.changes.last_change(path, base, main)
-    if sha is None:
-        return list(error.conflicts)
-    commit = repo.commit_info(sha)
-    by = commit.author_email or commit.author_name
-    return [dataclasses.replace(found, by=by, at=commit.at, commit=sha) for found in error.conflicts]
+    """With who was faster, and when: the newest commit that made the field what it is there."""
+    left = list(error.conflicts)
+    told: list[FieldConflict] = []
+    for sha in repo.changes.changes_of(path, base, main) if left else ():
+        commit = repo.commit_info(sha)
+        made = _made(repo, path, sha, commit.parents[0] if commit.parents else None)
+        mine = [found for found in left if made is None or any(_is_about(step, found) for step in made)]
+        if not mine:
+            continue
+        by = _proposer(repo, commit)
+        told += [dataclasses.replace(found, by=by, at=commit.at, commit=sha) for found in mine]
+        left = [found for found in left if found not in mine]
+        if not left:
+            break
+    return [*told, *left]
+
+
+def _made(repo: ConfigRepo, path: str, sha: str, parent: str | None) -> list[tuple[str, str]] | None:
+    """Document and pointer of everything that a commit changed in a file; None: that cannot be told."""
+    files = [repo.file(at, path) if at is not None else None for at in (parent, sha)]
+    data = repo.blobs({file.blob for file in files if file is not None})
+    try:
+        found = differences(*(data[file.blob] if file is not None else None for file in files), path=path)
+    except EditRefused:
+        return None
+    return [(f"{one.kind}/{one.name}", str(step["path"])) for one in found for step in one.patch]
+
+
+def _is_about(step: tuple[str, str], found: FieldConflict) -> bool:
+    document, pointer = step
+    inside = f"{pointer}/".startswith(f"{found.field}/") or f"{found.field}/".startswith(f"{pointer}/")
+    return not found.document or (document == found.document and inside)
+
+
+def _proposer(repo: ConfigRepo, commit: CommitInfo) -> str:
+    """Who made a commit; of a merge who made what it brought in."""
+    if len(commit.parents) > 1:
+        commit = repo.commit_info(commit.parents[1])
+    return commit.author_email or commit.author_name
 
 
 def _no_folders_in_the_way(repo: ConfigRepo, main: str, over: Laid) -> None:

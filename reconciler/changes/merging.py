@@ -44,7 +44,8 @@ def merge(
         if state.merged is not None and head in (None, state.change.head):
             _note_merge(store, move, state, who)
             return state.merged
-        found = open_state(store, change, head).change
+        state = open_state(store, change, head)
+        found = state.change
         main = store.main()
         seen = look(found, main)
         verdict = judging.judge(found, seen, limits(main), now())
@@ -73,7 +74,7 @@ def merge(
             approvals=[line.seq for line in verdict.counting],
             plan=_numbers(seen),
         )
-        store.add(move, change, line, head=found.head, say="merged", keep=commit)
+        store.add(move, change, line, tip=state.tip, head=found.head, say="merged", keep=commit)
         _drop_branch(store, move, found)
         return commit
 
@@ -97,7 +98,7 @@ def _note_merge(store: Store, move: Move, state: State, who: Principal) -> None:
     if found.merge is None and found.close is None and state.merged is not None:
         main = store.main()
         line = store.line(found.id, found.seq + 1, who, "merge", commit=state.merged or main, head=found.head)
-        store.add(move, found.id, line, head=found.head, say="merged")
+        store.add(move, found.id, line, tip=state.tip, head=found.head, say="merged")
     _drop_branch(store, move, found)
 
 

@@ -164,7 +164,7 @@ def move_head(
     line = store.line(
         found.id, found.seq + 1, who, "update", how=how, base=base, head=head, behalf=who.on_behalf_of, **words
     )
-    store.add(move, found.id, line, head=head, say=how, keep=head if head != found.head else "")
+    store.add(move, found.id, line, tip=state.tip, head=head, say=how, keep=head if head != found.head else "")
     at = store.repo.changes.branch(found.id)
     if at != head:
         store.repo.changes.set_branch(move, found.id, at, head)
@@ -173,7 +173,7 @@ def move_head(
 def _add_opening(store: Store, move: Move, change: str, line: Mapping[str, Any]) -> None:
     head = str(line["head"])
     if store.repo.changes.tip(change) is None:
-        store.add(move, change, line, head=head, say="opened", keep=head)
+        store.add(move, change, line, tip=None, head=head, say="opened", keep=head)
         store.repo.changes.set_branch(move, change, store.repo.changes.branch(change), head)
 
 

@@ -22,9 +22,10 @@ def comment(store: Store, who: Principal, change: str, text: str) -> None:
     """Also when it has ended."""
 
     def act(move: Move) -> None:
-        found = store.one(change).change
+        state = store.one(change)
+        found = state.change
         line = store.line(change, found.seq + 1, who, "comment", text=text, behalf=who.on_behalf_of)
-        store.add(move, change, line, head=found.head, say="comment")
+        store.add(move, change, line, tip=state.tip, head=found.head, say="comment")
 
     store.attempt(act)
 
@@ -46,7 +47,8 @@ def review(
         raise Forbidden(f"{who.name} may not review: that needs a person with the scope approve", reason="MayNotReview")
 
     def act(move: Move) -> None:
-        found = open_state(store, change, head).change
+        state = open_state(store, change, head)
+        found = state.change
         if asked.verdict == "withdraw" and normal(who.name) not in found.reviews:
             raise Conflict(f"there is no review by {who.name} to withdraw", reason="NothingToWithdraw")
         approval = {}
@@ -65,7 +67,7 @@ def review(
         line = store.line(
             change, found.seq + 1, who, "review", verdict=asked.verdict, head=found.head, text=asked.text, **approval
         )
-        store.add(move, change, line, head=found.head, say=asked.verdict)
+        store.add(move, change, line, tip=state.tip, head=found.head, say=asked.verdict)
 
     store.attempt(act)
 
@@ -77,9 +79,10 @@ def close(store: Store, who: Principal, change: str, text: str, *, head: str | N
         state = store.one(change)
         if state.name == "closed":
             return
-        found = open_state(store, change, head).change
+        state = open_state(store, change, head)
+        found = state.change
         line = store.line(change, found.seq + 1, who, "close", text=text)
-        store.add(move, change, line, head=found.head, say="closed", keep=found.head)
+        store.add(move, change, line, tip=state.tip, head=found.head, say="closed", keep=found.head)
         at = store.repo.changes.branch(change)
         if at == found.head:
             store.repo.changes.set_branch(move, change, at, None)

@@ -36,9 +36,11 @@ _PAUSE: Final = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """A change now. `merged`: the commit of the branch that holds it, "" where nobody knows which."""
+    """A change at one tip of its lines: what is written about it is written on that tip or not at all. `merged`: the
+    commit of the branch that holds it, "" where nobody knows which."""
 
     change: Change
+    tip: str
     merged: str | None = None
 
     @property
@@ -75,7 +77,7 @@ class Store:
 
     def all(self) -> list[State]:
         """Oldest first. One whose lines cannot be read is left out, and told in the log."""
-        found: list[Change] = []
+        found: list[tuple[str, Change]] = []
         for change, tip in self.repo.changes.tips().items():
             try:
                 found.append(self._change(change, tip))
@@ -92,25 +94,27 @@ class Store:
             raise NotFound(f"there is no change {change[:40]!r}", reason="NoChange")
         return tip
 
-    def _change(self, change: str, tip: str) -> Change:
+    def _change(self, change: str, tip: str) -> tuple[str, Change]:
+        """With the tip that was read: others may move the ref at any moment."""
         with self._reading:
             known = self._known.get(change)
         if known is not None and known[0] == tip:
-            return known[1]
+            return known
         view = self.repo.changes.notes(change)
-        found = folding.fold(change, view.entries, self._signing.is_signed)
+        found = (view.tip or tip, folding.fold(change, view.entries, self._signing.is_signed))
         with self._reading:
-            self._known[change] = (view.tip or tip, found)
+            self._known[change] = found
         return found
 
-    def _states(self, changes: Iterable[Change]) -> list[State]:
+    def _states(self, read: Iterable[tuple[str, Change]]) -> list[State]:
         """What was merged is what the branch holds, whoever merged it."""
-        found = list(changes)
+        tips = list(read)
+        found = [change for _, change in tips]
         main = self.repo.head()
         asked = {change.head for change in found}
         asked |= {change.merge.commit for change in found if change.merge is not None}
         held = self._held(asked, main) if main is not None else set[str]()
-        return [State(change=change, merged=_merged(change, held)) for change in found]
+        return [State(change=change, tip=tip, merged=_merged(change, held)) for tip, change in tips]
 
     def _held(self, commits: set[str], main: str) -> set[str]:
         """Those of these commits that the branch holds. What it held once it holds, until history is rewritten."""
@@ -161,11 +165,14 @@ class Store:
     def is_signed(self, change: str, line: Mapping[str, Any]) -> bool:
         return self._signing.is_signed(change, dict(line))
 
-    def add(self, move: Move, change: str, line: Mapping[str, Any], *, head: str, say: str, keep: str = "") -> None:
-        """Add a line to the notes of a change, on its head. `keep`: a commit that stays reachable by it."""
+    def add(
+        self, move: Move, change: str, line: Mapping[str, Any], *, tip: str | None, head: str, say: str, keep: str = ""
+    ) -> None:
+        """Add a line to the notes of a change, on its head, if they still stand at `tip`. `keep`: a commit that stays
+        reachable by it."""
         item = NotesAppend(
             name=change,
-            expected_tip=self.repo.changes.tip(change),
+            expected_tip=tip,
             lines=[(head, canonical(dict(line)))],
             subject=f"Change {change} {line['seq']}: {say}"[:120],
             revision_parent=keep or None,

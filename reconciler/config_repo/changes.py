@@ -107,12 +107,17 @@ class ChangeRefs:
         found = self._git.must("rev-list", "--stdin", stdin=asked.encode()).decode().split()
         return wanted & set(found)
 
-    def last_change(self, path: str, old: str, new: str) -> str | None:
-        """The newest commit that changed a file, of those that `new` contains and `old` does not."""
+    def changes_of(self, path: str, old: str, new: str, limit: int = 200) -> list[str]:
+        """Commits of the first-parent line from `old` to `new` that changed a file, newest first."""
         parts = names.document_path(path)
-        asked = ("--max-count=1", "--end-of-options", names.sha(new), f"^{names.sha(old)}")
-        found = self._git.must("rev-list", *asked, "--", "/".join(parts)).decode().split()
-        return found[0] if found else None
+        asked = (
+            "--first-parent",
+            f"--max-count={int(limit)}",
+            "--end-of-options",
+            names.sha(new),
+            f"^{names.sha(old)}",
+        )
+        return self._git.must("rev-list", *asked, "--", "/".join(parts)).decode().split()
 
     def between(self, old: str, new: str, limit: int = 1000) -> list[str]:
         """Commits that `new` contains and `old` does not, newest first."""
