@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from schemas.errors import StopUntilChange
 from schemas.resource import Health
 from tests.resources_helm.test_releases import pending
 from tests.resources_support import Place, resource
+from tests.rights.cutting import without
 
 pytestmark = pytest.mark.behaviour("RBAC on Helm: installing a chart with roles, changing it, removing it")
 
@@ -66,14 +67,7 @@ class Lowered:
         raise AssertionError(probe)
 
     def take(self, verb: str, what: str, group: str) -> None:
-        def without(rule: Rule) -> list[Rule]:
-            if rule.group != group or what not in rule.resources or verb not in rule.verbs:
-                return [rule]
-            others = tuple(each for each in rule.resources if each != what)
-            left = replace(rule, resources=(what,), verbs=tuple(each for each in rule.verbs if each != verb))
-            return [*([left] if left.verbs else []), *([replace(rule, resources=others)] if others else [])]
-
-        ours, helm = ([each for rule in rules for each in without(rule)] for rules in (rights.OURS, rights.HELM))
+        ours, helm = (without(rules, verb, what, group) for rules in (rights.OURS, rights.HELM))
         self.allow(ours, helm, verb, what, group, allowed=False)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, cast
 
 from reconciler.live.errors import NotFound
@@ -17,13 +15,14 @@ from reconciler.live.kube.rights import Rule
 from reconciler.sandbox import embedded
 from schemas.journal import ClusterStatus, Condition
 from tests.engine_support import STORAGE, Sandbox, Site, group_yaml
+from tests.rights.cutting import without
 
 ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 KEEPER_ACCOUNT = "999900001111"
 REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 SYSTEM = group_yaml("system", count=2)
 ROLE, CLUSTER_ROLE = Gvk("rbac.authorization.k8s.io/v1", "Role"), Gvk("rbac.authorization.k8s.io/v1", "ClusterRole")
-PARTS = {rights.RECONCILER: rights.OURS, rights.INSTALLER: rights.HELM}
+PARTS = {rights.RECONCILER: rights.OURS, rights.READER: rights.READS, rights.INSTALLER: rights.HELM}
 
 
 class Keeper:
@@ -62,7 +61,9 @@ class Lowered:
         )
         authority = base64.b64decode(cluster["certificateAuthority"]["data"]).decode()
         self.admin = KubeCluster(cluster["endpoint"], authority, self.keeper)
-        self.admin.apply(rights.manifests(), op="by-hand")
+        # Without the role `view`, which gives much of this once more.
+        self.view = next(body for body in rights.manifests() if body["metadata"]["name"].endswith(":view"))
+        self.admin.apply([body for body in rights.manifests() if body != self.view], op="by-hand")
         me = str(site.client("sts").get_caller_identity()["Arn"])
         eks.update_access_entry(clusterName="prod", principalArn=me, kubernetesGroups=[rights.GROUP])
         eks.disassociate_access_policy(clusterName="prod", principalArn=me, policyArn=ADMIN_POLICY)
@@ -79,13 +80,12 @@ class Lowered:
 
     def take(self, verb: str, resource: str, group: str = "") -> None:
         """From every rule; then it is certainly gone."""
-        cut = {name: [_without(rule, verb, resource, group) for rule in rules] for name, rules in PARTS.items()}
-        self._write({name: [rule for rule in rules if rule.verbs] for name, rules in cut.items()})
-        self._until(verb, resource, group, allowed=False)
+        self._write({name: without(rules, verb, resource, group) for name, rules in PARTS.items()})
+        self.until(verb, resource, group, allowed=False)
 
     def give_back(self, verb: str, resource: str, group: str = "") -> None:
         self._write({name: list(rules) for name, rules in PARTS.items()})
-        self._until(verb, resource, group, allowed=True)
+        self.until(verb, resource, group, allowed=True)
 
     def stalled(self, limit: float = 60.0) -> ClusterStatus:
         """Tick, everything due, until it says that it stalls."""
@@ -133,8 +133,8 @@ class Lowered:
         bodies = [body for name, rules in parts.items() for body in rights.role(name, rules)]
         self.admin.apply(bodies, op="by-hand")
 
-    def _until(self, verb: str, resource: str, group: str, *, allowed: bool) -> None:
-        """A server hears of a change of rights a moment after it was stored."""
+    def until(self, verb: str, resource: str, group: str, *, allowed: bool) -> None:
+        """Wait until the reconciler may that, or not: a server hears of new rights a moment after they were stored."""
         what, _, sub = resource.partition("/")
         wanted = {"verb": verb, "resource": what, "subresource": sub, "group": group, "namespace": rights.RELEASES}
         body = {"spec": {"resourceAttributes": wanted}}
@@ -146,18 +146,3 @@ class Lowered:
                 return
             time.sleep(0.02)
         raise AssertionError(f"{verb} {resource} is not {'given' if allowed else 'taken'}")
-
-
-def _without(rule: Rule, verb: str, resource: str, group: str) -> Rule:
-    """The rule cut to what is left: rules hold several resources, so what is taken from one leaves the others."""
-    if rule.group != group or resource not in rule.resources or verb not in rule.verbs:
-        return rule
-    others = tuple(each for each in rule.resources if each != resource)
-    if others:  # none of the tests needs that verb of the others meanwhile
-        return replace(rule, resources=others)
-    return replace(rule, verbs=tuple(each for each in rule.verbs if each != verb))
-
-
-def pairs(rules: Iterable[Rule]) -> list[tuple[str, str, str]]:
-    """Every single right: verb, resource, group."""
-    return [(verb, resource, rule.group) for rule in rules for resource in rule.resources for verb in rule.verbs]

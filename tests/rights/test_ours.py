@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
+from reconciler.live.errors import CallRejected
 from reconciler.live.kube import rights
 from reconciler.live.kube.kinds import Gvk
+from reconciler.reads import happenings, logs
+from reconciler.reads.following import Follow
+from reconciler.reads.worlds import world_of
 from reconciler.resources.helm.stored import LABEL_CLUSTER
+from schemas.errors import InstantStartError
 from schemas.journal import ClusterStatus, Condition
 from tests.engine_support import STORAGE, Site, group_yaml
-from tests.rights.lowered import SYSTEM, Lowered, pairs
+from tests.rights.cutting import pairs
+from tests.rights.lowered import SYSTEM, Lowered
 
 pytestmark = pytest.mark.behaviour("RBAC on the reconciler's own role, one right after the other")
 
@@ -155,6 +162,86 @@ def goes_on(site: Site) -> None:
     site.idle(2)
     status = site.settle(Condition.READY)
     assert status.condition is Condition.READY, f"{status.reason}: {status.msg}"
+
+
+def first_pod(lowered: Lowered) -> tuple[str, str]:
+    meta = lowered.admin.list(Gvk("v1", "Pod"))[0]["metadata"]
+    return meta["namespace"], meta["name"]
+
+
+def read_events(lowered: Lowered) -> str:
+    _, parts = happenings.events(world_of(lowered.site.engine, "prod"))
+    return next(part.message or "" for part in parts if part.name == "kubernetes-events")
+
+
+def read_log(lowered: Lowered) -> str:
+    kube = world_of(lowered.site.engine, "prod").kube()
+    namespace, pod = first_pod(lowered)
+    try:
+        logs.page(kube, namespace, pod, container=None, since=None, tail=5, limit=5, search="", previous=False)
+    except InstantStartError as error:  # a real server has no kubelet to ask here
+        return error.message
+    return ""
+
+
+def follow(lowered: Lowered) -> str:
+    site = lowered.site
+    following = Follow("prod", lambda: world_of(site.engine, "prod"), site.clock)
+    try:
+        following.wait(20)
+        end = time.monotonic() + 2
+        while time.monotonic() < end:  # a watch begins after its list
+            told = [part.message for part in (following.nodes.part(), following.pods.part()) if part.message]
+            if told:
+                return told[0]
+            time.sleep(0.05)
+        return ""
+    finally:
+        following.close()
+
+
+Look = Callable[[Lowered], str]
+LOOKS: dict[tuple[str, str, str], Look] = {
+    ("list", "nodes", ""): follow,
+    ("watch", "nodes", ""): follow,
+    ("list", "pods", ""): follow,
+    ("watch", "pods", ""): follow,
+    ("get", "pods", ""): read_log,
+    ("get", "pods/log", ""): read_log,
+    ("list", "events", ""): read_events,
+}
+
+
+def test_everything_that_the_readers_role_gives_is_missed_somewhere() -> None:
+    assert set(LOOKS) == set(pairs(rights.READS))
+
+
+@pytest.mark.parametrize(("verb", "resource", "group"), list(LOOKS), ids=lambda part: part or "core")
+def test_a_right_to_look_that_is_missing(lowered: Lowered, verb: str, resource: str, group: str) -> None:
+    """Told to who looks; what is shown stays unknown."""
+    lowered.ready()
+    look = LOOKS[verb, resource, group]
+    assert "cannot" not in look(lowered)
+    lowered.take(verb, resource, group)
+    try:
+        said = look(lowered)
+    finally:
+        lowered.give_back(verb, resource, group)
+    assert f'cannot {verb} resource "{resource}"' in said, said
+    assert said.endswith(rights.WAY_OUT)
+
+
+@pytest.mark.real("no role but cluster-admin is there")
+def test_what_else_people_look_at_is_in_the_role_view(lowered: Lowered) -> None:
+    kube = world_of(lowered.ready().engine, "prod").kube()
+    agents = Gvk("apps/v1", "DaemonSet")
+    with pytest.raises(CallRejected, match='cannot list resource "daemonsets"'):
+        kube.list(agents, "aws-hyperpod")
+    lowered.admin.apply([lowered.view], op="by-hand")
+    lowered.until("list", "daemonsets", "apps", allowed=True)
+    assert kube.list(agents, "aws-hyperpod")
+    with pytest.raises(CallRejected, match='cannot list resource "secrets"'):
+        kube.list(Gvk("v1", "Secret"), "default")
 
 
 def test_and_goes_with_them(lowered: Lowered) -> None:

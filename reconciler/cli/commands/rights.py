@@ -36,7 +36,8 @@ def rbac(
         "# Rights of InstantStart's reconciler. Its access entry needs the Kubernetes group",
         f"# {rights.GROUP}: aws eks create-access-entry --kubernetes-groups {rights.GROUP} ...",
     ]
-    parts = [("Itself:", rights.OURS), *([("For Helm:", rights.HELM)] if chart else [])]
+    parts = [("Itself:", rights.OURS), ("For people who look, with the role view:", rights.READS)]
+    parts += [("For Helm:", rights.HELM)] if chart else []
     for title, rules in parts:
         lines.append(f"# {title}")
         lines += [f"#   {', '.join(r.verbs)} {', '.join(r.resources)}: {r.why}" for r in rules]

@@ -1,10 +1,11 @@
 """What the reconciler may do in a cluster: every rule, and what for. Pure.
 
-Two roles. `instantstart:reconciler` is all that we ourselves ask: a test takes each right away and sees who misses it.
-`instantstart:installer` is what Helm needs to install the chart of HyperPod's dependencies. That chart brings roles
-of its own, one of them aggregated, and the API server lets nobody give what he does not have, unless he may
-`escalate` and `bind`: whoever may that can give himself everything. So there is no small role for installing it.
-Who does not want that installs the chart himself and leaves the second role out.
+Three roles. `instantstart:reconciler` is all that the reconciler itself asks, `instantstart:reader` what is shown to
+people beside: a test takes each right away and sees who misses it. Any other kind that they look at is for the role
+`view` that every cluster has, which holds no Secrets. `instantstart:installer` is what Helm needs to install the chart
+of HyperPod's dependencies. That chart brings roles of its own, one of them gathers others, and the API server lets
+nobody give what he does not have, unless he may `escalate` and `bind`: whoever may that can give himself everything. So
+there is no small role for installing it. Who does not want that installs the chart himself and leaves the third out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from schemas.values import JsonObject
 
 GROUP = "instantstart:reconciler"
 """The Kubernetes group of the reconciler's access entry (kubernetesGroups); EKS wants no prefix of its own in it."""
-RECONCILER, INSTALLER = "instantstart:reconciler", "instantstart:installer"
+RECONCILER, READER, INSTALLER = "instantstart:reconciler", "instantstart:reader", "instantstart:installer"
+VIEW = "view"
 RELEASES = "kube-system"
 """The namespace in which Helm keeps our release."""
 WAY_OUT = "a cluster administrator gives it: instantstart rbac | kubectl apply -f -"
@@ -61,6 +63,13 @@ OURS: tuple[Rule, ...] = (
     ),
 )
 
+READS: tuple[Rule, ...] = (
+    Rule(resources=("nodes", "pods"), verbs=("list", "watch"), why="nodes and pods followed while somebody looks"),
+    Rule(resources=("pods",), verbs=("get",), why="whose log it is"),
+    Rule(resources=("pods/log",), verbs=("get",), why="logs"),
+    Rule(resources=("events",), verbs=("list",), why="what happened lately"),
+)
+
 HELM: tuple[Rule, ...] = (
     Rule(
         resources=("secrets",),
@@ -97,8 +106,9 @@ HELM: tuple[Rule, ...] = (
 
 def manifests(*, chart: bool = True) -> list[JsonObject]:
     """The roles and who has them, for `kubectl apply`. `chart` False: without what installing the chart needs."""
-    parts = [(RECONCILER, OURS), *([(INSTALLER, HELM)] if chart else [])]
-    return [body for name, rules in parts for body in role(name, rules)]
+    parts = [(RECONCILER, OURS), (READER, READS), *([(INSTALLER, HELM)] if chart else [])]
+    view = _binding("ClusterRole", VIEW, {"name": f"{READER}:{VIEW}"}, GROUP)
+    return [*(body for name, rules in parts for body in role(name, rules)), view]
 
 
 def role(name: str, rules: Iterable[Rule], group: str = GROUP) -> list[JsonObject]:
@@ -109,23 +119,27 @@ def role(name: str, rules: Iterable[Rule], group: str = GROUP) -> list[JsonObjec
     found: list[JsonObject] = []
     for namespace, some in by_namespace.items():
         kind = "Role" if namespace else "ClusterRole"
-        head: Mapping[str, Any] = {"name": name, **({"namespace": namespace} if namespace else {})}
+        head = {"name": name, **({"namespace": namespace} if namespace else {})}
         found += [
             {
                 "apiVersion": f"{_RBAC}/v1",
                 "kind": kind,
-                "metadata": dict(head),
+                "metadata": head,
                 "rules": [rule.body() for rule in some],
             },
-            {
-                "apiVersion": f"{_RBAC}/v1",
-                "kind": f"{kind}Binding",
-                "metadata": dict(head),
-                "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": name},
-                "subjects": [{"apiGroup": _RBAC, "kind": "Group", "name": group}],
-            },
+            _binding(kind, name, head, group),
         ]
     return found
+
+
+def _binding(kind: str, name: str, head: Mapping[str, Any], group: str) -> JsonObject:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": f"{kind}Binding",
+        "metadata": dict(head),
+        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": name},
+        "subjects": [{"apiGroup": _RBAC, "kind": "Group", "name": group}],
+    }
 
 
 def is_missing_right(text: str) -> bool:
