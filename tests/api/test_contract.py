@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.api.apibox import ApiBox
-from tests.engine.fakes import cluster_yaml, group_yaml
+from tests.api.livebox import LiveBox, machine, node
 from web.access.limits import Rate, Rates
 from web.api.app import make_api
 
@@ -80,10 +80,12 @@ def test_it_is_served_and_printed_alike(api: ApiBox) -> None:
     assert served.status_code == 200 and served.json() == json.loads(printed.stdout)
 
 
-def test_requests_made_up_from_it(api: ApiBox, tmp_path: Path) -> None:
+def test_requests_made_up_from_it(live: LiveBox, tmp_path: Path) -> None:
     """Schemathesis: no 5xx, nothing undocumented, no answer of another form."""
-    api.rig.commit({"cluster": cluster_yaml(), "groups": group_yaml("a")})
-    api.rig.settle()
+    live.ready()
+    live.machines(machine("i-0"))
+    live.apply(node("i-0"))
+    api = live.api
     api.house.pulse.tell(api.rig.tick())
     plenty = Rate(each=1e6, burst=10**6)
     api.house.access.limits.rates = Rates(read=plenty, write=plenty, login=plenty, refused=plenty)

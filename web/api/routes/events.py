@@ -28,9 +28,9 @@ async def stream_events(
     cluster: Name = None,
     last_event_id: Annotated[str | None, Header(max_length=60, description="The newest id that was seen")] = None,
 ) -> AsyncIterable[ServerSentEvent]:
-    """`journal` {cluster, line}: a line was written to a cluster's journal. `change` {id, state}: a change has moved.
-    `tick` {at, head, clusters, sent, lines, problem, wake}: the engine looked. `gap` {last}: what came after that id is
-    not kept any more; read again what you show. Ids count within one life of the service.
+    """`journal` {cluster, line}: a line was written to a cluster's journal. `change` {id, state, head}: a change has
+    moved. `tick` {at, head, clusters, sent, lines, problem, wake}: the engine looked. `gap` {last}: what came after
+    that id is not kept any more; read again what you show. Ids count within one life of the service.
     """
     yield ServerSentEvent(comment="open", retry=_COME_BACK)
     checked = time.monotonic()
