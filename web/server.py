@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 import time
@@ -27,6 +28,7 @@ class Server:
         config = uvicorn.Config(
             app,
             log_config=None,
+            log_level="warning",  # below that it logs addresses, with what a client may have put into them
             access_log=False,
             server_header=False,
             proxy_headers=False,  # nobody stands between: who asks is who connects
@@ -34,6 +36,7 @@ class Server:
             ws_max_size=1 << 16,
             timeout_graceful_shutdown=GRACE,
         )
+        logging.getLogger("uvicorn.error").addFilter(_no_false_alarm)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
 
@@ -59,6 +62,11 @@ class Server:
     def _run(self) -> None:
         with contextlib.suppress(SystemExit):
             self._server.run(sockets=[self._socket])
+
+
+def _no_false_alarm(record: logging.LogRecord) -> bool:
+    """Uvicorn calls every WebSocket that was answered by a response, as a refused one is, an error of ours."""
+    return record.msg != "ASGI callable returned without completing handshake."
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -26,6 +26,7 @@ class ApiBox:
     rig: Rig
     settings: Settings
     more_routes: APIRouter | None = None  # of a test, before the service is first asked
+    without: tuple[object, ...] = ()  # middleware that a test wants to see missing, likewise
     _house: House | None = None
     _server: Server | None = None
     _clients: list[httpx.Client] = field(default_factory=list[httpx.Client])
@@ -78,6 +79,7 @@ class ApiBox:
     def _running(self, port: int = 0) -> Server:
         if self._server is None:
             app = make_api(self.house)
+            app.user_middleware = [one for one in app.user_middleware if one.cls not in self.without]
             if self.more_routes is not None:
                 app.include_router(self.more_routes)
             self._server = Server(app, host="127.0.0.1", port=port)
