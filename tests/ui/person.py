@@ -1,0 +1,110 @@
+"""A person at a browser: what they open and press, what they see, and whether everybody could."""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+
+from tests.ui.house import UiHouse
+
+ROOT = Path(__file__).parent.parent.parent
+AXE = ROOT / "web" / "ui" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SHOTS = Path(os.environ.get("INSTANTSTART_SHOTS") or ROOT / "build" / "screenshots")
+Mode = Literal["light", "dark"]
+
+
+class Screen(enum.Enum):
+    DESK = (1280, 800)
+    PHONE = (390, 844)
+
+
+@dataclass(kw_only=True)
+class Person:
+    page: Page
+    house: UiHouse
+    screen: Screen
+    context: BrowserContext
+    _errors: list[str] = field(default_factory=list[str])
+
+    @classmethod
+    def come(
+        cls, browser: Browser, house: UiHouse, screen: Screen, *, mode: Mode = "light", login: bool = True
+    ) -> Person:
+        """A new browser of somebody, logged in by a one-time link unless told otherwise."""
+        width, height = screen.value
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=mode,
+            reduced_motion="reduce",
+            is_mobile=screen is Screen.PHONE,
+            has_touch=screen is Screen.PHONE,
+            locale="en-US",
+            timezone_id="UTC",
+        )
+        context.set_default_timeout(10_000)
+        came = cls(page=context.new_page(), house=house, screen=screen, context=context)
+        came.page.on("console", came._hear)
+        came.page.on("pageerror", lambda error: came._errors.append(str(error)))
+        if login:
+            came.page.goto(house.link())
+            expect(came.heading("Clusters")).to_be_visible()
+        return came
+
+    def go(self, path: str, title: str) -> None:
+        self.page.goto(f"{self.house.url}{path}")
+        expect(self.heading(title)).to_be_visible()
+
+    def heading(self, name: str) -> Locator:
+        return self.page.get_by_role("heading", level=1, name=name, exact=True)
+
+    def look(self, mode: Mode) -> None:
+        """As somebody whose system is set to light or dark."""
+        self.page.emulate_media(color_scheme=mode)
+
+    def shot(self, name: str) -> Path:
+        """A picture of the whole page, in build/screenshots."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        path = SHOTS / f"{name}-{self.screen.name.lower()}.png"
+        self.page.screenshot(path=path, full_page=True, animations="disabled")
+        return path
+
+    def check(self, name: str) -> None:
+        """Everybody can use what is shown, in light and dark, and nothing is wider than the screen."""
+        for mode in ("light", "dark"):
+            self.look(mode)
+            self.shot(f"{name}-{mode}")
+            found = self.violations()
+            assert found == [], f"{name}, {mode}:\n" + "\n".join(found)
+        wide = self.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= self.screen.value[0], f"{name} is {wide} pixels wide"
+        self.look("light")
+
+    def violations(self) -> list[str]:
+        """What axe-core finds, one line each."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text())  # past the page's own policy, which lets no inline script in
+        found: dict[str, Any] = self.page.evaluate(f"axe.run(document, {{runOnly: {json.dumps(RULES)}}})")
+        return [
+            f"{one['id']}: {one['help']}: {node['html'][:300]} {node.get('failureSummary', '')}"
+            for one in found["violations"]
+            for node in one["nodes"]
+        ]
+
+    def leave(self) -> None:
+        self.context.close()
+        assert self._errors == [], "the page told errors"
+
+    def forgive(self, text: str) -> None:
+        """An error that belongs to what is tested; the browser writes one for each answer above 399."""
+        self._errors[:] = [error for error in self._errors if text not in error]
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self._errors.append(message.text)

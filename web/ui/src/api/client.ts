@@ -1,0 +1,43 @@
+/**
+ * The one way to the API: `api.useQuery("get", "/api/v1/clusters")`, `api.useMutation("post", …)`, `client.GET(…)`.
+ * Paths, parameters and answers are those of the OpenAPI document. Whatever fails is thrown as a ProblemError.
+ */
+import { QueryClient } from "@tanstack/react-query";
+import createClient from "openapi-fetch";
+import createQueries from "openapi-react-query";
+import type { paths } from "../../.generated/schema";
+import { asProblem, isPassing, ofResponse, unreachable } from "./problems";
+
+export const client = createClient<paths>({
+  baseUrl: globalThis.location.origin,
+  fetch: (request) => globalThis.fetch(request), // looked up at each call, so that tests can stand in for it
+});
+
+client.use({
+  async onResponse({ response }) {
+    if (!response.ok && response.status !== 304) throw await ofResponse(response);
+  },
+  onError({ error }) {
+    return error instanceof DOMException && error.name === "AbortError" ? error : unreachable(error);
+  },
+});
+
+export const api = createQueries(client);
+
+const TRIES = 2;
+
+/** Shown data stay while they are read again, and an event of the service says when that is (live/freshness.ts). */
+export function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 30_000,
+        refetchOnWindowFocus: false, // the stream of events is opened anew then, which reads everything shown again
+        retry: (count, error) => count < TRIES && isPassing(asProblem(error)),
+        retryDelay: (count) => 500 * 2 ** count,
+        networkMode: "always", // the service may be on this machine
+      },
+      mutations: { retry: false, networkMode: "always" },
+    },
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * Which reads an event makes old. By path, so that a new page is fresh without a line of its own:
+ * a journal line what is below /clusters/{cluster} and the list, a change what is below /changes, a look all clusters.
+ */
+import type { Query, QueryClient } from "@tanstack/react-query";
+import type { StreamEvent } from "./stream";
+
+type Key = readonly [method: string, path: string, init?: { readonly params?: { readonly path?: object } }];
+
+export function makesOld(event: StreamEvent, key: readonly unknown[]): boolean {
+  const [method, path, init] = key as Partial<Key>;
+  if (method !== "get" || typeof path !== "string") return false;
+  const named: Readonly<Record<string, unknown>> = { ...init?.params?.path };
+  switch (event.kind) {
+    case "gap":
+      return true;
+    case "journal":
+      return isBelow(path, "clusters") && ("cluster" in named ? named.cluster === event.cluster : true);
+    case "change":
+      return isBelow(path, "changes") && ("id" in named ? named.id === event.id : true);
+    case "tick":
+      return isBelow(path, "clusters");
+  }
+}
+
+function isBelow(path: string, noun: string): boolean {
+  const root = `/api/v1/${noun}`;
+  return path === root || path.startsWith(`${root}/`);
+}
+
+const PAUSE = 80; // milliseconds between two rounds
+
+/**
+ * Reads again what events made old: one round at a time, so that many events cost few reads and the last one counts.
+ */
+export function makeRefresher(queries: QueryClient): (event: StreamEvent) => void {
+  let waiting: StreamEvent[] = [];
+  let running = false;
+
+  async function run() {
+    running = true;
+    while (waiting.length > 0) {
+      const events = waiting;
+      waiting = [];
+      const predicate = (query: Query) => events.some((event) => makesOld(event, query.queryKey));
+      await queries.invalidateQueries({ predicate });
+      await new Promise((done) => setTimeout(done, PAUSE));
+    }
+    running = false;
+  }
+
+  return (event) => {
+    waiting.push(event);
+    if (!running) void run();
+  };
+}

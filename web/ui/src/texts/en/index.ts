@@ -1,0 +1,8 @@
+/** English, by page; what several pages say is in `common`. */
+import { common, conditions, scopes } from "./common";
+import { fleet } from "./fleet";
+import { frame, news, problems } from "./frame";
+import { login } from "./login";
+import { tokens } from "./tokens";
+
+export const en = { locale: "en", common, conditions, scopes, frame, news, problems, login, fleet, tokens };
