@@ -22,17 +22,19 @@ from reconciler.reads.journals import lines_of
 from reconciler.reads.kept import Kept
 from reconciler.reads.logs import Tail
 from reconciler.reads.nodes import GroupView, NodeView
+from reconciler.reads.offerings import Offerings, OfferingsView
 from reconciler.reads.parts import PartView, seen
 from reconciler.reads.statuses import OrderView, StatusView
 from reconciler.reads.timelines import MOST_COMMITS, EntryView, entries
 from reconciler.reads.wishes import DesiredView
 from reconciler.reads.worlds import world_of
 from reconciler.resources.handler import World
-from schemas.errors import NotFound
+from schemas.errors import NotFound, Unavailable
 from schemas.journal import Condition
 
 MOST_FOLLOWED = 30  # clusters that are followed at once; those that nobody asked about for longest are let go
 FIRST_SIGHT = 3.0  # real seconds that the first reader of a cluster waits for it
+MOST_PLACES = 300  # accounts and Regions whose offerings were asked for; each keeps clients
 MOMENT = 0.5  # real seconds for which what changes all the time may be shown as it was
 LOST_SIGHT = 3.0  # poll intervals without a look after which nothing is known any more
 
@@ -67,6 +69,9 @@ class Reads:
         self._shown: Kept[Shown] = Kept(3600.0, least=MOMENT, most=5000)
         self._rows: Kept[Rows] = Kept(3600.0, least=MOMENT, most=100)
         self._events: Kept[tuple[list[EventView], tuple[PartView, ...]]] = Kept(2.0, most=50)
+        self._offerings = Offerings(engine.clock)
+        self._places: set[tuple[str, str]] = set()
+        self._own: Kept[tuple[str, str]] = Kept(600.0, most=50)
         self._timelines: Kept[list[EntryView]] = Kept(3600.0, most=20)
         self._desired: Kept[DesiredView] = Kept(3600.0, most=5000)
         self._orders: Kept[Mapping[str, tuple[OrderView, ...]]] = Kept(1.0)
@@ -84,6 +89,7 @@ class Reads:
             self._follows.clear()
         for follow in follows:
             follow.close()
+        self._offerings.close()
 
     # Clusters --------------------------------------------------------------------------------------------------------
 
@@ -168,11 +174,32 @@ class Reads:
     def events(self, name: str) -> tuple[list[EventView], tuple[PartView, ...]]:
         """Of Kubernetes and of HyperPod, in no order."""
         world = self.world(name)
-        return self._events.get(name, lambda: happenings.events(world))
+        return self._events.get((name, None), lambda: happenings.events(world))
+
+    def history(self, name: str, instance: str) -> tuple[list[EventView], tuple[PartView, ...]]:
+        """Of HyperPod, about one instance."""
+        world = self.world(name)
+        return self._events.get((name, instance), lambda: happenings.events(world, node=instance))
 
     def aws(self, name: str, region: str) -> AwsSession:
         """The account of a cluster in another Region, where a bucket of its Storages may be."""
         return self._engine.accounts.session(self.world(name).account, region)
+
+    def offerings(
+        self, *, cluster: str | None = None, account: str | None = None, region: str | None = None
+    ) -> OfferingsView:
+        """Of a cluster's account and Region, or of those named, or of those of the credentials."""
+        if cluster is not None:
+            world = self.world(cluster)
+            return self._offerings.of(world.aws)
+        if account is None or region is None:
+            own, where = self._own.get(region, lambda: self._engine.accounts.own(region))
+            account, region = account or own, where
+        self._places.add((account, region))
+        if len(self._places) > MOST_PLACES:
+            self._places.discard((account, region))
+            raise Unavailable("too many accounts and Regions were asked for", reason="TooManyPlaces")
+        return self._offerings.of(self._engine.accounts.session(account, region))
 
     def tail(self, name: str, namespace: str, pod: str, **how: Any) -> Tail:
         """A log to follow. The control plane may be asked anew for each connection."""

@@ -10,7 +10,10 @@ import pytest
 from tests.api import livebox
 from tests.api.apibox import ApiBox, make
 from tests.api.livebox import KubeHost, LiveBox
+from tests.engine_support import chart, engine_cloud
 from tests.live.aws_server import FakeAws
+
+__all__ = ["chart", "engine_cloud"]
 
 
 @pytest.fixture

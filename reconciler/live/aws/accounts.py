@@ -16,8 +16,10 @@ import botocore.credentials
 import botocore.session
 from botocore.hooks import HierarchicalEmitter
 
+from reconciler.live.aws.errors import translate
 from reconciler.live.aws.plain import moment
 from reconciler.live.aws.sessions import AwsSession, Patience
+from schemas.errors import InvalidInput
 
 ROLE_SECONDS = 3600  # the longest a chained role may last
 
@@ -55,6 +57,22 @@ class AwsAccounts:
                 self._sessions[account, region] = found
             return found
 
+    def own(self, region: str | None = None) -> tuple[str, str]:
+        """The account that the credentials belong to, and the Region (or the one that the environment names). Raises
+        the errors of `live.errors`, InvalidInput where no Region is named."""
+        session = self._bare_session(region)
+        where = region or session.get_config_variable("region")
+        if not where:
+            raise InvalidInput("name a Region: the environment names none", reason="NoRegion")
+        try:
+            client: Any = session.create_client("sts", region_name=where)
+            try:
+                return str(client.get_caller_identity()["Account"]), str(where)
+            finally:
+                client.close()
+        except Exception as error:
+            raise translate(error, "sts:GetCallerIdentity") from error
+
     def close(self) -> None:
         with self._lock:
             for session in self._sessions.values():
@@ -86,14 +104,15 @@ class AwsAccounts:
         outer.register_component("credential_provider", _Only(assumed))
         return outer
 
-    def _bare_session(self, region: str) -> Any:
+    def _bare_session(self, region: str | None) -> Any:
         hooks = copy.copy(self._hooks)  # what is registered with one session must not be heard in another
         session: Any = botocore.session.Session(
             profile=self._profile, event_hooks=hooks, include_builtin_handlers=False
         )
         session.register_component("data_loader", self._loader)
         session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=moment)
-        session.set_config_variable("region", region)
+        if region is not None:
+            session.set_config_variable("region", region)
         return session
 
 
