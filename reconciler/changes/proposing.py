@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,25 @@ class Proposal:
     reverts: str | None = None
 
 
-def open_change(store: Store, clock: Clock, who: Principal, asked: NewChange, *, key: str | None) -> str:
-    """Its id. With the same key and the same request: that of the change which is there already."""
+def open_change(
+    store: Store,
+    clock: Clock,
+    who: Principal,
+    asked: NewChange,
+    *,
+    key: str | None,
+    check: Callable[[Iterable[str]], None],
+) -> str:
+    """Its id. With the same key and the same request: that of the change which is there already. `check` may refuse
+    the files that it would change."""
 
     def propose() -> Proposal:
         base = _base(store, asked.base)
         files = Files(store.repo, base)
         files.apply(asked.edits)
-        return Proposal(title=asked.title, why=asked.why, base=base, files=files.changed())
+        changed = files.changed()
+        check(changed)
+        return Proposal(title=asked.title, why=asked.why, base=base, files=changed)
 
     return opened(store, clock, who, propose, key=key, body=asked.model_dump(mode="json", exclude_unset=True))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from reconciler.changes import combining, judging, merging, proposing, reverting, reviewing, views
 from reconciler.changes.foresight import Foresight, Foresights
@@ -79,11 +79,17 @@ class Changes:
 
     def open(self, who: Principal, asked: NewChange, *, key: str | None = None) -> ChangeView:
         """With `direct`: opened and merged at once, if the policy lets these files be committed without a review."""
-        change = proposing.open_change(self.store, self._engine.clock, who, asked, key=key)
+
+        def check(paths: Iterable[str]) -> None:
+            limits = self.limits(self.store.main())
+            if asked.direct:
+                merging.may_commit_directly(who, paths, limits)
+
+        change = proposing.open_change(self.store, self._engine.clock, who, asked, key=key, check=check)
         if asked.direct:
             state = self.store.one(change)
             if state.name == "open":
-                merging.may_commit_directly(who, self.files(state.change), self.limits(self.store.main()))
+                check(self.files(state.change))
                 self._merge(who, change, head=None)
         return self.view(change)
 

@@ -407,6 +407,23 @@ BAD = [
         "not a cost", {"approvals": {"requireFor": ["everything"]}}, "spec.approvals.requireFor[0]", "one of inPlace"
     ),
     _policy(
+        "a rule about nothing",
+        {"approvals": {"rules": [{"count": 1}]}},
+        "spec.approvals.rules[0].paths",
+        "paths or costs",
+    ),
+    _policy(
+        "more than there are",
+        {"approvals": {"rules": [{"costs": ["delete"], "approvers": ["a@example.com", "A@example.com"], "count": 2}]}},
+        "spec.approvals.rules[0].count",
+        "no more than",
+    ),
+    _policy("an approval for ever", {"approvals": {"expireAfter": "91d"}}, "spec.approvals.expireAfter", "at most 90d"),
+    _policy(
+        "a time without a unit", {"approvals": {"expireAfter": "7"}}, "spec.approvals.expireAfter", "a time such as"
+    ),
+    _policy("fewer GPUs than none", {"blastRadius": {"maxGpus": -1}}, "spec.blastRadius.maxGpus", "at least 0"),
+    _policy(
         "D07: the policy itself",
         {"directCommit": {"paths": ["clusters/*"]}},
         "spec.directCommit.paths[0]",

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from reconciler.plan.gates import Fleet, GateInput, Limits, decide, fleet_of
+from reconciler.plan.needed import Rule
 from schemas.plan import Action, Cost, Plan, Verb
+from schemas.principals import normal
 from schemas.resource import Mark, Observed, Presence, Source, Stage
 
 
@@ -135,3 +137,122 @@ def test_fleet_sums_over_clusters() -> None:
     seen = {name: {there().key: there()} for name in plans}
     assert fleet_of(plans, seen) == Fleet(clusters=2, deletes=1, nodes=2 + 4 + 1)
     assert fleet_of(plans, seen, frozenset({"a"})).clusters == 1, "a cluster that was never Ready changes nothing"
+
+
+SRE = Rule(
+    paths=("clusters/prod/**",),
+    costs=frozenset({Cost.DELETE, Cost.IN_PLACE}),
+    approvers=("*@sre.example.com",),
+    count=2,
+)
+IN_PROD = Source("InstanceGroup", "gpu", "clusters/prod/groups.yaml", 1)
+IN_DEV = Source("InstanceGroup", "gpu", "clusters/dev/groups.yaml", 1)
+
+
+@pytest.mark.parametrize(
+    ("acts", "approvers", "rules", "held", "reason"),
+    [
+        (action(source=IN_PROD), (), (SRE,), "needs 2 approvals by *@sre.example.com", "nobody yet"),
+        (action(source=IN_PROD), ("a@sre.example.com",), (SRE,), "it has 1", "one of two"),
+        (
+            action(source=IN_PROD),
+            ("a@sre.example.com", "A@SRE.example.com "),
+            (SRE,),
+            "it has 1",
+            "one person is one, however spelled",
+        ),
+        (
+            action(source=IN_PROD),
+            ("a@sre.example.com", "b@example.com"),
+            (SRE,),
+            "it has 2",
+            "the other does not count",
+        ),
+        (action(source=IN_PROD), ("a@sre.example.com", "b@sre.example.com"), (SRE,), None, "two that count"),
+        (action(source=IN_DEV), (), (SRE,), None, "another path"),
+        (action(source=IN_PROD, cost=Cost.ROLLING), (), (SRE,), None, "another cost"),
+        (action(), (), (SRE,), "needs 2 approvals", "a file that nobody knows: a rule about its cluster counts"),
+        (action(), (), (replace(SRE, paths=("clusters/dev/**",)),), None, "a rule about another cluster does not"),
+        (
+            action(),
+            (),
+            (replace(SRE, paths=("clusters/*/groups.yaml",)),),
+            "needs 2 approvals",
+            "nor is it known that it is not this",
+        ),
+        (
+            action(source=IN_PROD),
+            (),
+            (replace(SRE, costs=frozenset()),),
+            None,
+            "a rule about files is asked before a merge, not here",
+        ),
+        (
+            action(source=IN_PROD),
+            ("a@x.example.com",),
+            (Rule(costs=frozenset({Cost.IN_PLACE})),),
+            None,
+            "without names anybody counts",
+        ),
+        (
+            DELETE,
+            ("a@x.example.com",),
+            (Rule(costs=frozenset({Cost.DELETE}), count=2),),
+            "needs 2 approvals",
+            "a rule takes the place of the one approval that its cost needs anyway",
+        ),
+    ],
+)
+def test_rules_by_path_and_cost(
+    acts: Action, approvers: tuple[str, ...], rules: tuple[Rule, ...], held: str | None, reason: str
+) -> None:
+    people = {acts.digest: frozenset(normal(who) for who in approvers)}
+    limits = Limits(approval_for=frozenset({Cost.REPLACE, Cost.DELETE}), rules=rules)
+    found = decide(acts, given(acts, observed=(there(), there("b"), there("c")), limits=limits, approved=people))
+    if held is None:
+        assert found is None, reason
+    else:
+        assert found is not None, reason
+        assert held in found.message, reason
+
+
+def gpus(count: int, type_: str, jobs: tuple[str, ...] = ()) -> Observed:
+    seen = there(count=count)
+    return replace(seen, spec={"count": count, "instanceType": type_}, detail={"pods": [], "jobs": list(jobs)})
+
+
+@pytest.mark.parametrize(
+    ("seen", "found", "reason"),
+    [
+        (gpus(4, "ml.p5.48xlarge"), (2, 16, 0), "two nodes of eight"),
+        (gpus(4, "ml.m5.2xlarge"), (2, 0, 0), "no GPUs"),
+        (gpus(4, "ml.g6.99xlarge"), (2, 32, 0), "a size that nobody knows counts as the largest"),
+        (
+            gpus(4, "ml.p5.48xlarge", ("default/PyTorchJob/a", "default/PyTorchJob/b")),
+            (2, 16, 2),
+            "and whose jobs run there",
+        ),
+        (gpus(1, "ml.p5.48xlarge"), (0, 0, 0), "growing takes none"),
+    ],
+)
+def test_what_a_smaller_group_touches(seen: Observed, found: tuple[int, int, int], reason: str) -> None:
+    plan = Plan(cluster="prod", revision=None, actions=(SCALE_DOWN,))
+    fleet = fleet_of({"prod": plan}, {"prod": {seen.key: seen}})
+    assert (fleet.nodes, fleet.gpus, fleet.jobs) == found, reason
+
+
+@pytest.mark.parametrize(
+    ("limits", "held", "reason"),
+    [
+        ({"max_gpus": 15}, "16 GPUs removed (at most 15)", "too many"),
+        ({"max_jobs": 1}, "2 running jobs touched (at most 1)", "too many"),
+        ({"max_gpus": 16, "max_jobs": 2}, None, "just so many"),
+    ],
+)
+def test_gpus_and_jobs_have_limits(limits: dict[str, Any], held: str | None, reason: str) -> None:
+    seen = gpus(4, "ml.p5.48xlarge", ("default/PyTorchJob/a", "default/PyTorchJob/b"))
+    plan = Plan(cluster="prod", revision=None, actions=(SCALE_DOWN,))
+    fleet = fleet_of({"prod": plan}, {"prod": {seen.key: seen}})
+    found = decide(SCALE_DOWN, given(SCALE_DOWN, observed=(seen,), fleet=fleet, limits=Limits(**limits)))
+    assert (found.reason if found else None) == ("BlastRadius" if held else None), reason
+    assert held is None or (found is not None and held in found.message)
