@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from reconciler.edits import checks, patching, pieces
-from reconciler.edits.blocks import Splicer, Unclean
+from reconciler.edits.blocks import Splicer
 from reconciler.edits.patching import PatchRefused
 from reconciler.edits.pieces import Piece
 from reconciler.edits.problems import EditRefused
 from reconciler.edits.source import Source
 from reconciler.edits.splices import Overlap, Result, spliced
-from reconciler.edits.writing import CannotWrite
+from reconciler.edits.writing import CannotWrite, Unclean
 from schemas.reading.outline import Outlined
 from schemas.reading.records import Spot
 from schemas.values import JsonObject, JsonValue
+
+_LONGEST: Final = 200
 
 
 def apply(text: bytes, target: int, patch: Sequence[JsonObject], *, path: str) -> bytes:
@@ -28,7 +31,9 @@ def apply(text: bytes, target: int, patch: Sequence[JsonObject], *, path: str) -
         wanted = patching.patched(source.values[target], patch)
     except PatchRefused as error:
         spot, expected = source.spot(document.root.start), "a patch that fits the document"
-        raise EditRefused(path, spot, expected=expected, found=f"operation {error.step}: {error}") from error
+        raise EditRefused(
+            path, spot, expected=expected, found=f"operation {error.step}: {str(error)[:_LONGEST]}"
+        ) from error
     return written(source, target, wanted, lambda: patching.follow(pieces.here(document.root, source), patch))
 
 

@@ -11,21 +11,13 @@ from reconciler.edits.orders import longest_rising
 from reconciler.edits.pieces import Piece, Slot
 from reconciler.edits.source import Source
 from reconciler.edits.splices import Splice
-from reconciler.edits.writing import Block, BlockWriter
+from reconciler.edits.writing import Block, BlockWriter, Unclean
 from schemas.reading.outline import Form, Member, Node
 
 _COLON = re.compile(r"[ \t]*:")
 _INDENT = re.compile(r"[ \t]*")
 _HEADER = re.compile(r"[|>][-+0-9]*")
 _TEXTS: Final = (Form.LITERAL, Form.FOLDED)
-
-
-class Unclean(ValueError):
-    """The text is written in a way that these edits do not know. `at`: where."""
-
-    def __init__(self, message: str, at: int, hint: str = "") -> None:
-        super().__init__(message)
-        self.at, self.hint = at, hint
 
 
 class Splicer:
@@ -112,6 +104,10 @@ class Splicer:
                 self._add(head, head, space)
                 self._add(behind, below, lines)
         else:
+            below = self._source.line_end(head)
+            if not block.first and node.start > below:  # a comment behind the key stays there
+                self._add(below, self._source.line_end(node.end), lines)
+                return
             if node.start == node.end or not block.first:
                 self._add(head if not block.first else node.start, node.end, space)
             else:

@@ -9,7 +9,7 @@ from reconciler.edits.orders import longest_rising
 from reconciler.edits.pieces import Piece, Slot
 from reconciler.edits.source import Source
 from reconciler.edits.splices import Splice
-from reconciler.edits.writing import CannotWrite, flow_key, flow_lines, flow_text
+from reconciler.edits.writing import Unclean, flow_key, flow_lines, flow_text
 from schemas.reading.outline import Member, Node
 
 _COLON = re.compile(r"\s*:[ \t]*")
@@ -38,7 +38,7 @@ class Brackets:
         """The splices for a mapping or list between brackets whose entries differ."""
         found: list[Splice] = []
         if self._text[node.start] not in "{[":
-            raise CannotWrite("a mapping of one entry without braces inside a list", "write the braces")
+            raise Unclean("a mapping of one entry without braces inside a list", node.start, "write the braces")
         old, slots = node.members or [], piece.slots
         if not old or not slots:
             return [Splice(node.start, node.end, self._whole(piece, node))]
@@ -68,7 +68,7 @@ class Brackets:
         if node.start == node.end:
             colon = _COLON.match(self._text, member.head_end)
             if colon is None:
-                raise CannotWrite("a key without a value between braces", "write `key: value`")
+                raise Unclean("a key without a value between braces", member.start, "write `key: value`")
             at = colon.end()
             found.append(Splice(at, at, ("" if colon.group().endswith(" ") else " ") + self._value(piece, node)))
         else:
@@ -79,7 +79,9 @@ class Brackets:
         return self._entry_value(piece, self._indent(node.start), self._is_over_lines(node))
 
     def _whole(self, piece: Piece, node: Node) -> str:
-        over_lines = self._is_over_lines(node) or (self._source.is_json and self._first_in_line(node.start))
+        over_lines = self._is_over_lines(node) or (
+            self._source.is_json and self._source.line_start(node.start) > 0 and self._first_in_line(node.start)
+        )
         return self._entry_value(piece, self._indent(node.start), over_lines)
 
     def _entry_value(self, piece: Piece, indent: str, over_lines: bool) -> str:
@@ -96,19 +98,34 @@ class Brackets:
     # Entries that go
 
     def _removals(self, node: Node, old: list[Member], staying: dict[int, Slot]) -> list[Splice]:
-        found: list[Splice] = []
         last = max(staying)
-        for place, member in enumerate(old):
-            if place in staying:
-                continue
-            if place < last:  # up to what follows, which takes its place
-                start, end = member.start, old[place + 1].start
-            else:  # with the comma before it
-                start, end = old[place - 1].value.end, member.value.end
-            if self._source.comments(start, member.start) or self._source.comments(member.value.end, end):
-                raise CannotWrite("a comment between entries in brackets", "write one entry a line, in block style")
-            found.append(Splice(start, end, ""))
+        inner = [self._up_to_next(old, place) for place in range(last) if place not in staying]
+        behind = old[last + 1 :]
+        if not behind:
+            return inner
+        if not self._source.comments(old[last].value.end, behind[-1].value.end):
+            return [*inner, Splice(old[last].value.end, behind[-1].value.end, "")]
+        found = [*inner, *(self._own_lines(member) for member in behind)]
+        comma = _COMMA.match(self._text, old[last].value.end)
+        if comma and not _COMMA.match(self._text, behind[-1].value.end):
+            found.append(Splice(comma.end() - 1, comma.end(), ""))
         return found
+
+    def _up_to_next(self, old: list[Member], place: int) -> Splice:
+        """An entry goes and the next one takes its place; if there are comments between them, its lines go."""
+        start, end = old[place].start, old[place + 1].start
+        if self._source.comments(old[place].value.end, end):
+            return self._own_lines(old[place])
+        return Splice(start, end, "")
+
+    def _own_lines(self, member: Member) -> Splice:
+        """The lines of an entry, with the comments directly above."""
+        comma = _COMMA.match(self._text, member.value.end)
+        if not self._first_in_line(member.start) or not _REST.match(
+            self._text, comma.end() if comma else member.value.end
+        ):
+            raise Unclean("a comment beside entries in one line", member.start, "write one entry a line")
+        return Splice(self._source.leading(member.start), self._source.next_line(member.value.end), "")
 
     # Entries that come
 

@@ -46,14 +46,17 @@ def reads_as(path: str, data: bytes, values: Sequence[JsonValue], start: Spot = 
     got = [document.value for document in reading.documents]
     if len(got) != len(values) or not all(map(same, got, values)):
         expected, found = "an edit that changes what it should", "one that would change something else"
-        raise EditRefused(path, start, expected=expected, found=found, hint=_BY_HAND)
+        hint = _BY_HAND if data.endswith(b"\n") else "end the file with a line break first"
+        raise EditRefused(path, start, expected=expected, found=found, hint=hint)
 
 
 def inside(source: Source, target: int, result: Result) -> None:
     """Raises EditRefused unless everything that went stood in the lines of document number `target`."""
     document = source.documents[target]
-    later = [other.start for other in source.all_documents if other.start > document.root.end]
-    low, high = source.leading(document.root.start), min(later, default=len(source.text))
+    place = source.all_documents.index(document)
+    low = source.all_documents[place - 1].root.end if place else 0
+    later = source.all_documents[place + 1 :]
+    high = later[0].start if later else len(source.text)
     if any(begin < low or end > high for begin, end in result.removed):
         start = source.spot(document.root.start)
         expected, found = "changes inside the document", "changes around it"

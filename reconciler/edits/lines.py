@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from typing import NamedTuple
 
 
@@ -36,8 +36,7 @@ class _Common(NamedTuple):
 
 def _common(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[_Common]:
     """In order; the last one is empty and stands at the end."""
-    left = SequenceMatcher(None, base, ours, autojunk=False).get_matching_blocks()
-    right = SequenceMatcher(None, base, theirs, autojunk=False).get_matching_blocks()
+    left, right = _matching(base, ours), _matching(base, theirs)
     one = other = 0
     while one < len(left) and other < len(right):
         mine, yours = left[one], right[other]
@@ -49,3 +48,20 @@ def _common(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
         else:
             other += 1
     yield _Common(len(base), len(ours), len(theirs), 0)
+
+
+def _matching(one: Sequence[str], other: Sequence[str]) -> list[Match]:
+    """What two texts have in common. What they begin and end with is not searched: an edit changes few lines."""
+    shorter = min(len(one), len(other))
+    head = next((place for place in range(shorter) if one[place] != other[place]), shorter)
+    left = shorter - head
+    tail = next((place for place in range(left) if one[-1 - place] != other[-1 - place]), left)
+    middle = SequenceMatcher(
+        None, one[head : len(one) - tail], other[head : len(other) - tail], autojunk=False
+    ).get_matching_blocks()
+    return [
+        Match(0, 0, head),
+        *(Match(match.a + head, match.b + head, match.size) for match in middle[:-1]),
+        Match(len(one) - tail, len(other) - tail, tail),
+        Match(len(one), len(other), 0),
+    ]

@@ -23,6 +23,14 @@ class CannotWrite(ValueError):
         self.hint = hint
 
 
+class Unclean(ValueError):
+    """The text is written in a way that these edits do not know. `at`: where."""
+
+    def __init__(self, message: str, at: int, hint: str = "") -> None:
+        super().__init__(message)
+        self.at, self.hint = at, hint
+
+
 @dataclass(frozen=True, kw_only=True)
 class Block:
     """A value in block style: what stands behind `key:` or `-`, and the whole lines below."""

@@ -22,7 +22,7 @@ from schemas.values import JsonObject, JsonValue
 from tests.edits.written import ROOTS, VALUES, WORDS, File, at, comments_in, files, pointers, steps
 
 _YAML, _JSON = "clusters/demo/a.yaml", "clusters/demo/a.json"
-_MANY = settings(max_examples=80, deadline=None)
+_MANY = settings(max_examples=50, deadline=None)
 _Patched: TypeAlias = tuple[JsonValue, list[JsonObject]]
 
 

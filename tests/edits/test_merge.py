@@ -20,7 +20,7 @@ from schemas.values import JsonObject, JsonValue
 from tests.edits.written import VALUES, Author, comments_in, is_list
 
 _PATH = "clusters/demo/groups.yaml"
-_MANY = settings(max_examples=60, deadline=None)
+_MANY = settings(max_examples=40, deadline=None)
 
 GROUP = dedent("""\
     apiVersion: instantstart/v1
