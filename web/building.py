@@ -11,21 +11,23 @@ from reconciler.reads.reads import Reads
 from web.access.access import Access
 from web.api.house import House
 from web.events.bus import Bus
+from web.events.watch import Watch
 from web.metrics import Metrics
 from web.pulse import Pulse
 
 
 def build(engine: Engine, settings: Settings, *, nudge: Callable[[], None] = lambda: None) -> House:
     """Everything that routes use, over one engine. Starts nothing."""
-    access, pulse = Access(settings.state_dir), Pulse()
+    access, pulse, bus, changes = Access(settings.state_dir), Pulse(), Bus(), Changes(engine)
     return House(
         engine=engine,
         settings=settings,
         access=access,
-        bus=Bus(),
+        bus=bus,
+        watch=Watch(engine.repo, changes.store, bus),
         pulse=pulse,
         metrics=Metrics(engine, pulse, access.limits),
         nudge=nudge,
         reads=Reads(engine),
-        changes=Changes(engine),
+        changes=changes,
     )

@@ -9,7 +9,7 @@ from reconciler.engine.settings import Settings
 from reconciler.engine.tick import Engine, Result
 from web.api.app import make_api
 from web.building import build
-from web.events.journal import JournalEvents, Line
+from web.events.watch import Line
 from web.server import Server
 from web.settings import WebSettings
 
@@ -30,8 +30,9 @@ class Service:
         self.loop = Loop(engine, rate=settings.rate, on_tick=self._ticked)
         self.house = build(engine, settings, nudge=self.loop.nudge)
         self._on_tick = on_tick
-        self._events = JournalEvents(engine.repo, self.house.bus, tell=on_lines)
-        engine.on_lines = self._events.ring
+        self._watch = self.house.watch
+        self._watch.tell = on_lines
+        engine.on_lines = self._watch.ring
         hosts = [*web.hosts, *([web.bind] if web.bind not in ("0.0.0.0", "::") else [])]
         self._server = Server(make_api(self.house, hosts=hosts), host=web.bind, port=web.port)
 
@@ -46,7 +47,7 @@ class Service:
         return self._server.alive
 
     def start(self) -> None:
-        self._events.start()
+        self._watch.start()
         self._server.start()
         self.loop.start()
 
@@ -56,7 +57,7 @@ class Service:
         self.house.reads.close()
         self._server.stop()
         self.loop.stop()
-        self._events.stop()
+        self._watch.stop()
         self.house.access.close()
 
     def _ticked(self, result: Result) -> None:
@@ -65,5 +66,5 @@ class Service:
         house.metrics.tick(result.seconds)
         told = {"at": house.clock.iso(), "head": result.head, "problem": result.problem, "wake": round(result.wake, 3)}
         house.bus.publish("tick", {**told, "clusters": result.clusters, "sent": result.sent, "lines": result.lines})
-        self._events.ring()
+        self._watch.ring()
         self._on_tick(result)

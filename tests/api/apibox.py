@@ -35,6 +35,8 @@ class ApiBox:
     def house(self) -> House:
         if self._house is None:
             self._house = build(self.rig.engine, self.settings)
+            self.rig.engine.on_lines = self._house.watch.ring
+            self._house.watch.start()
         return self._house
 
     @property
@@ -92,6 +94,7 @@ class ApiBox:
         self._clients.clear()
         if self._house is not None:
             self._house.bus.close()
+            self._house.watch.stop()
             self._house.reads.close()
         if self._server is not None:
             self._server.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import subprocess
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -18,7 +19,6 @@ from tests.api.apibox import ApiBox
 from tests.engine.fakes import cluster_yaml, group_yaml
 from web.access.limits import Rates
 from web.api.routes import events
-from web.events.journal import JournalEvents
 
 REACH = 0.3  # seconds from a line in the repository to an open stream (design §12)
 
@@ -61,24 +61,15 @@ def line_of(event: Heard) -> dict[str, Any]:
     return cast("dict[str, Any]", event.data.get("line", {}))
 
 
-@contextmanager
-def joined(api: ApiBox) -> Generator[JournalEvents]:
-    """Engine and bus joined as the service does it."""
-    joint = JournalEvents(api.rig.repo, api.house.bus)
-    joint.start()
-    yield joint
-    joint.stop()
-
-
 def test_a_line_reaches_an_open_stream_in_time(api: ApiBox) -> None:
     """In the middle of a tick, while it goes on. Measured from when the push was accepted."""
     api.rig.commit({"cluster": cluster_yaml(), "groups": group_yaml("a")})
     written: list[float] = []
-    with joined(api) as joint, listening(api) as heard:
+    with listening(api) as heard:
 
         def accepted() -> None:
             written.append(time.monotonic())
-            joint.ring()
+            api.house.watch.ring()
 
         api.rig.engine.on_lines = accepted
         loop = threading.Thread(target=api.rig.settle)
@@ -109,6 +100,26 @@ def test_only_one_cluster_and_coming_back(api: ApiBox) -> None:
     with listening(api, last="another-1") as heard:
         gap = next(heard)
         assert (gap.kind, gap.data) == ("gap", {"last": "another-1"})
+
+
+def test_a_change_is_told_whoever_moved_it(api: ApiBox) -> None:
+    api.rig.commit({"cluster": cluster_yaml(), "groups": group_yaml("a")})
+    proposer = api.client("read", "propose")
+    with listening(api) as heard:
+        edit = {"edit": "patch", "cluster": "prod", "kind": "InstanceGroup", "name": "a"}
+        patch = [{"op": "replace", "path": "/spec/count", "value": 3}]
+        asked = {"title": "One more", "edits": [{**edit, "patch": patch}]}
+        made = proposer.post("/changes", json=asked)
+        assert made.status_code == 201, made.text
+        id_, head = made.json()["id"], made.json()["head"]
+        opened = next(heard)
+        assert (opened.kind, opened.data) == ("change", {"id": id_, "state": "open", "head": head})
+        proposer.post(f"/changes/{id_}/comments", json={"text": "why not"})
+        assert next(heard).data == {"id": id_, "state": "open", "head": head}, "a comment is a move as well"
+        git = ["git", "-C", str(api.rig.path), "update-ref", "refs/heads/main", head]
+        subprocess.run(git, check=True)
+        api.house.watch.ring()  # as the end of a tick does
+        assert next(heard).data == {"id": id_, "state": "merged", "head": head}, "pushed past us, and seen"
 
 
 def test_a_restart_is_a_gap(api: ApiBox) -> None:

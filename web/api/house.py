@@ -17,6 +17,7 @@ from reconciler.live.clock import Clock
 from reconciler.reads.reads import Reads
 from web.access.access import Access
 from web.events.bus import Bus
+from web.events.watch import Watch
 from web.metrics import Metrics
 from web.pulse import Pulse
 
@@ -24,12 +25,14 @@ from web.pulse import Pulse
 @dataclass(frozen=True, kw_only=True)
 class House:
     """`clock`: the engine's, simulated where the sandbox is; log-ins and tokens keep real time by themselves.
-    `nudge`: make the next tick come at once, after something that it should see."""
+    `nudge`: make the next tick come at once, after something that it should see. `watch`: rung for when something was
+    written that open streams should hear of."""
 
     engine: Engine
     settings: Settings
     access: Access
     bus: Bus
+    watch: Watch
     pulse: Pulse
     metrics: Metrics
     nudge: Callable[[], None]

@@ -142,7 +142,7 @@ def rebase_change(
 
 
 def _written(house: HouseDep, response: Response, found: ChangeView) -> ChangeView:
-    house.bus.publish("change", {"id": found.id, "state": found.state, "head": found.head})
+    house.watch.ring()
     response.headers["ETag"] = _etag(found)
     return found
 

@@ -21,6 +21,6 @@ def create_revert(
     """A change that undoes what a merged change, or a commit, did to its files. `losses` says what does not come
     back."""
     found = house.changes.revert(who, asked, key=idempotency_key)
-    house.bus.publish("change", {"id": found.id, "state": found.state, "head": found.head})
+    house.watch.ring()
     response.headers["Location"] = f"/api/v1/changes/{found.id}"
     return found
