@@ -22,7 +22,7 @@ from web.settings import from_env
 
 if TYPE_CHECKING:
     from reconciler.engine.tick import Result
-    from web.events.journal import Line
+    from web.events.watch import Line
     from web.service import Service
 
 BindOption = Annotated[str | None, typer.Option("--bind", help="The address to listen on. INSTANTSTART_BIND.")]

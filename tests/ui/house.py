@@ -1,4 +1,4 @@
-"""The service that a browser's test looks at: the API's box with the events of its journals."""
+"""The service that a browser's test looks at: the API's box, ticked by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from schemas.principals import ALL_SCOPES, Scope
 from tests.api.apibox import ApiBox
 from tests.engine.fakes import cluster_yaml, group_yaml
 from web.access.links import link
-from web.events.journal import JournalEvents
 
 NAME = "platform-engineer@example.com"
 GPUS = "ml.g5.12xlarge"
@@ -17,9 +16,6 @@ class UiHouse:
 
     def __init__(self, box: ApiBox) -> None:
         self.box = box
-        self._events = JournalEvents(box.rig.engine.repo, box.house.bus)
-        box.rig.engine.on_lines = self._events.ring
-        self._events.start()
 
     @property
     def url(self) -> str:
@@ -41,12 +37,11 @@ class UiHouse:
         house = self.box.house
         told = {"at": house.clock.iso(), "head": result.head, "problem": result.problem, "wake": round(result.wake, 3)}
         house.bus.publish("tick", {**told, "clusters": result.clusters, "sent": result.sent, "lines": result.lines})
-        self._events.ring()
+        house.watch.ring()
 
     def settle(self) -> None:
         self.box.rig.settle()
-        self._events.ring()
+        self.box.house.watch.ring()
 
     def close(self) -> None:
-        self._events.stop()
         self.box.close()
