@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from itsdangerous import URLSafeSerializer
 
-from schemas.errors import InvalidInput
-from schemas.principals import ALL_SCOPES
+from schemas.errors import Forbidden, InvalidInput
+from schemas.principals import ALL_SCOPES, Scope
 from web.access.access import Access
 from web.access.links import link
 from web.access.sessions import cookie_name
@@ -94,6 +94,42 @@ def test_sessions_outlive_the_process_and_can_be_ended(access: Access, tmp_path:
     assert access.by_cookie(cookie) is None and access.by_cookie(second) is not None
     assert again.sessions.end_all(WHO) == 1, "a name has no case"
     assert access.by_cookie(second) is None and access.by_cookie(other) is not None
+
+
+@pytest.mark.parametrize(
+    ("token_hours", "after_hours", "revoked", "works", "why"),
+    [
+        (1000, 11.9, False, True, "twelve hours, as any session"),
+        (1000, 12, False, False, "and no more"),
+        (1, 0.9, False, True, "as long as its token lives"),
+        (1, 1, False, False, "not longer than its token"),
+        (1000, 0, True, False, "a token that was revoked takes its sessions along"),
+    ],
+)
+def test_a_session_begun_with_a_token_ends_with_it(
+    access: Access, now: Now, token_hours: float, after_hours: float, revoked: bool, works: bool, why: str
+) -> None:
+    reads = frozenset[Scope]({"read"})
+    life = timedelta(hours=token_hours)
+    token, record = access.tokens.create(name=WHO, kind="person", scopes=reads, created_by=WHO, life=life)
+    begun = access.begin_by_token(token)
+    assert begun is not None
+    who = access.by_cookie(begun[0])
+    assert who is not None and (who.scopes, who.via) == (reads, "session"), "what the token holds, and no more"
+    now.at += timedelta(hours=after_hours)
+    if revoked:
+        access.tokens.revoke(record.id)
+    assert (access.by_cookie(begun[0]) is not None) is works, why
+
+
+def test_tokens_that_begin_no_session(access: Access) -> None:
+    agents, _ = access.tokens.create(
+        name="helper", kind="agent", scopes=frozenset[Scope]({"read"}), created_by=WHO, life=None
+    )
+    with pytest.raises(Forbidden, match="a browser's session is a person's"):
+        access.begin_by_token(agents)
+    assert access.begin_by_token("is_" + "x" * 43) is None
+    assert not access.sessions.exist()
 
 
 def test_forged_cookies(access: Access) -> None:

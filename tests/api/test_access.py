@@ -55,6 +55,17 @@ def test_a_link_works_once(api: ApiBox) -> None:
     assert again.status_code == 401 and again.json()["reason"] == "LinkOver" and "login-link" in again.json()["way_out"]
 
 
+def test_a_token_logs_a_person_in_and_no_agent(api: ApiBox) -> None:
+    browser = api.anybody()
+    told = browser.post("/session", json={"code": api.token("read")})
+    assert (told.status_code, told.json()["via"], told.json()["scopes"]) == (201, "session", ["read"])
+    assert browser.get("/session").json()["name"] == ME
+    agents = api.anybody().post("/session", json={"code": api.token("read", name="helper", kind="agent")})
+    assert agents.status_code == 403 and agents.json()["reason"] == "AgentsHaveNoSession"
+    unknown = api.anybody().post("/session", json={"code": "is_" + "x" * 43})
+    assert unknown.status_code == 401 and unknown.json()["reason"] == "NotLoggedIn"
+
+
 def test_sessions_survive_a_restart(api: ApiBox) -> None:
     browser = log_in(api)
     cookies = dict(browser.cookies)

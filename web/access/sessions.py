@@ -26,7 +26,8 @@ COOKIE: Final = "instantstart_session"
 
 
 class SessionRecord(BaseModel):
-    """What is kept of a session. Times are UTC."""
+    """What is kept of a session. Times are UTC. `token`: the id of the token it was begun with, and ends with; empty:
+    it was begun by a link."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,6 +36,7 @@ class SessionRecord(BaseModel):
     scopes: tuple[Scope, ...]
     created: datetime
     expires: datetime
+    token: str = ""
 
     def principal(self) -> Principal:
         scopes = frozenset(self.scopes)
@@ -49,12 +51,19 @@ class Sessions:
         self._signer = URLSafeSerializer(key_in(folder, "cookie.key"), salt="instantstart-session")
         self._now = now
 
-    def begin(self, *, name: str, scopes: frozenset[Scope]) -> tuple[str, SessionRecord]:
-        """A new session: the cookie's value, and what is kept."""
+    def begin(
+        self, *, name: str, scopes: frozenset[Scope], token: str = "", until: datetime | None = None
+    ) -> tuple[str, SessionRecord]:
+        """A new session: the cookie's value, and what is kept. `until`: the end of its token, if it has one."""
         secret = secrets.token_urlsafe(32)
         now = self._now()
         record = SessionRecord(
-            id=str(ULID()).lower(), name=name, scopes=tuple(in_order(scopes)), created=now, expires=now + LIFE
+            id=str(ULID()).lower(),
+            name=name,
+            scopes=tuple(in_order(scopes)),
+            created=now,
+            expires=now + LIFE if until is None else min(now + LIFE, until),
+            token=token,
         )
         with self._records.changing() as records:
             for key in [key for key, known in records.items() if known.expires <= now]:

@@ -126,6 +126,12 @@ class Tokens:
             self.keep_use()
         return record.principal()
 
+    def living(self, id: str) -> TokenRecord | None:
+        """The token with this id; None: it was revoked, or its time is over."""
+        now = self._now()
+        found = next((record for record in self._records.all().values() if record.id == id), None)
+        return None if found is None or (found.expires is not None and found.expires <= now) else found
+
     def keep_use(self) -> None:
         """Write when each was last used: not at every request, so that reading writes nothing."""
         self._kept = self._now()
@@ -150,6 +156,11 @@ def checked_name(name: str) -> str:
         text = "a name has 1 to 200 characters, without line ends, control characters, < and >"
         raise InvalidInput(text, reason="BadName")
     return stripped
+
+
+def has_form(text: str) -> bool:
+    """Whether it can be a token; a link's code is shorter, whatever it begins with."""
+    return text.startswith(PREFIX) and len(text) == len(PREFIX) + 43
 
 
 def digest_of(secret: str) -> str:

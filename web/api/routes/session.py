@@ -1,4 +1,4 @@
-"""/session: log in by a one-time link, see who one is, log out."""
+"""/session: log in by a one-time link or a person's token, see who one is, log out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.errors import Conflict, Unauthorized
 from schemas.principals import Kind, Principal, Scope, Via, in_order
-from web.access.sessions import LIFE, cookie_name
+from web.access.sessions import cookie_name
+from web.access.tokens import has_form
 from web.api.access import Anybody, address_of
 from web.api.house import House, HouseDep
 from web.api.problems import responses
@@ -19,7 +20,8 @@ router = APIRouter(prefix="/session", tags=["access"])
 
 
 class LogIn(BaseModel):
-    """`code`: what stands behind the # of a log-in link."""
+    """`code`: what stands behind the # of a log-in link; or a token of a person, whose session holds what the token
+    holds, and ends with it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,19 +48,23 @@ def get_session(request: Request, house: HouseDep, who: Anybody) -> SessionView:
     return _view(who, record.expires if record is not None else None)
 
 
-@router.post("", operation_id="create_session", status_code=201, responses=responses(401))
+@router.post("", operation_id="create_session", status_code=201, responses=responses(401, 403))
 def create_session(body: LogIn, request: Request, response: Response, house: HouseDep) -> SessionView:
-    """Log in with the code of a one-time link; the answer sets the session's cookie."""
+    """Log in with the code of a one-time link, or with a token; the answer sets the session's cookie."""
     house.access.limits.login(address_of(request))
-    link = house.access.links.take(body.code)
-    if link is None:
-        text = "this link was used already, or its ten minutes are over"
-        raise Unauthorized(text, reason="LinkOver", way_out="run instantstart login-link for a new one")
-    value, record = house.access.sessions.begin(name=link.name, scopes=frozenset(link.scopes))
+    is_token = has_form(body.code)
+    begun = house.access.begin_by_token(body.code) if is_token else house.access.begin_by_link(body.code)
+    if begun is None:
+        text = "the token is unknown, or its time is over"
+        if not is_token:
+            text = "this link was used already, or its ten minutes are over"
+        reason = "NotLoggedIn" if is_token else "LinkOver"
+        raise Unauthorized(text, reason=reason, way_out="run instantstart login-link for a new one")
+    value, record = begun
     response.set_cookie(
         cookie_name(request.headers.get("host", "")),
         value,
-        max_age=int(LIFE.total_seconds()),
+        max_age=int((record.expires - record.created).total_seconds()),
         path="/",
         httponly=True,
         samesite="strict",
