@@ -34,7 +34,7 @@ help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 17
 
 setup: $(STAMP) ## Install everything into .venv, and build the pages
-	@$(BIN)/python web/ui/build.py
+	@$(BIN)/python web/ui/build.py setup
 
 demo: setup ## A cluster's life against a simulated AWS; no account needed
 	$(BIN)/instantstart demo

@@ -69,9 +69,17 @@ class ApiBox:
 
     def restart(self) -> None:
         """A new process on the same port, as far as anybody can see: everything in memory is lost."""
+        port = self.stop()
+        self.rig.restart()
+        self.start(port)
+
+    def stop(self) -> int:
+        """The port it was on; nobody answers there any more."""
         port = self.port
         self._stop()
-        self.rig.restart()
+        return port
+
+    def start(self, port: int) -> None:
         self._running(port)
 
     def close(self) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from schemas.principals import ALL_SCOPES, Scope
 from tests.api.apibox import ApiBox
 from tests.engine.fakes import cluster_yaml, group_yaml
@@ -42,6 +45,14 @@ class UiHouse:
     def settle(self) -> None:
         self.box.rig.settle()
         self.box.house.watch.ring()
+
+    @contextmanager
+    def away(self) -> Generator[None]:
+        """Nobody answers, until the block ends; then a new process does, on the same port."""
+        port = self.box.stop()
+        yield
+        self.box.rig.restart()
+        self.box.start(port)
 
     def close(self) -> None:
         self.box.close()

@@ -1,5 +1,6 @@
-"""Build the pages, check them, test them: `python web/ui/build.py [build | lint | test] [more for vitest]`.
+"""Build the pages, check them, test them: `python web/ui/build.py [setup | build | lint | test] [more for vitest]`.
 
+`setup` is `build`, and forgives that the packages cannot be had: everything but the pages works without them.
 A build does what is not done yet: packages by the lock, types from the API's OpenAPI document, then the pages. Node is
 the one that requirements-dev.txt pins, so that every machine builds the same. Standard library only, except for the
 document.
@@ -24,7 +25,11 @@ DONE: Final = GENERATED / "done.json"
 SOURCES: Final = ("src", "public", "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts")
 # What the OpenAPI document is made from.
 CONTRACT: Final = ("web/access", "web/api", "reconciler/reads", "reconciler/changes", "schemas", "pyproject.toml")
-STEPS: Final = ("build", "lint", "test")
+STEPS: Final = ("setup", "build", "lint", "test")
+
+
+class NoPackages(Exception):
+    """npm could not install what the lock names; it has said why."""
 
 
 def main(arguments: list[str]) -> int:
@@ -39,6 +44,9 @@ def main(arguments: list[str]) -> int:
             node("node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings")
         if step == "test":
             node("node_modules/vitest/vitest.mjs", "run", *more)
+    except NoPackages:
+        print("The pages are not built; `make setup` tries again. All else works without them.", file=sys.stderr)
+        return 0 if step == "setup" else 1
     except subprocess.CalledProcessError as error:
         print(f"The pages: {step} ended with status {error.returncode}; what went wrong stands above.", file=sys.stderr)
         return 1
@@ -50,7 +58,10 @@ def build() -> None:
     packages = _digest([HERE / "package-lock.json", HERE / "package.json"])
     if done.get("packages") != packages or not (HERE / "node_modules").is_dir():
         print("Installing what builds the pages ...", flush=True)
-        _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+        try:
+            _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+        except subprocess.CalledProcessError:
+            raise NoPackages from None
         done = _note({"packages": packages})
     contract = _digest(_below(ROOT, CONTRACT))
     if done.get("contract") != contract or not (GENERATED / "schema.d.ts").is_file():

@@ -2,7 +2,7 @@
  * The one way to the API: `api.useQuery("get", "/api/v1/clusters")`, `api.useMutation("post", …)`, `client.GET(…)`.
  * Paths, parameters and answers are those of the OpenAPI document. Whatever fails is thrown as a ProblemError.
  */
-import { QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import createClient from "openapi-fetch";
 import createQueries from "openapi-react-query";
 import type { paths } from "../../.generated/schema";
@@ -24,11 +24,14 @@ client.use({
 
 export const api = createQueries(client);
 
+const SESSION = ["get", "/api/v1/session"] as const;
 const TRIES = 2;
 
 /** Shown data stay while they are read again, and an event of the service says when that is (live/freshness.ts). */
 export function makeQueryClient(): QueryClient {
-  return new QueryClient({
+  const queries: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: (error, { queryKey }) => askWho(error, queryKey) }),
+    mutationCache: new MutationCache({ onError: (error) => askWho(error, []) }),
     defaultOptions: {
       queries: {
         staleTime: 30_000,
@@ -40,4 +43,11 @@ export function makeQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: "always" },
     },
   });
+
+  /** Whoever is told that they are not logged in is shown the log-in page, wherever they are. */
+  function askWho(error: Error, key: readonly unknown[]) {
+    if (asProblem(error).status !== 401 || key[1] === SESSION[1]) return;
+    void queries.invalidateQueries({ queryKey: SESSION });
+  }
+  return queries;
 }

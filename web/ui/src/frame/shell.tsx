@@ -44,6 +44,7 @@ function Layout() {
       breadcrumbs={<Breadcrumbs />}
       navigation={<SideBar onLeave={() => setNavigationOpen((open) => open && globalThis.innerWidth >= WIDE)} />}
       navigationOpen={navigationOpen}
+      navigationWidth={220}
       onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
       toolsHide
       stickyNotifications

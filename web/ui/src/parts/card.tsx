@@ -40,7 +40,7 @@ export function Card<Data>({ title, query, children, sources, footer, fitHeight,
       ) : (
         <SpaceBetween size="m">
           <Sources parts={sources ? sources(data) : partsOf(data)} />
-          {children(data)}
+          <div>{children(data)}</div>
         </SpaceBetween>
       )}
     </Container>

@@ -61,6 +61,11 @@ export function problem(status: number, reason: string, detail: string, more: ob
   return json({ type: `urn:instantstart:${reason}`, title: reason, status, detail, reason, ...more }, status);
 }
 
+/** Waits for what is expected: as long as a busy machine needs. */
+export function until<Result>(expected: () => Result): Promise<Result> {
+  return vi.waitFor(expected, { timeout: 10_000 });
+}
+
 const ALL: Scope[] = ["read", "propose", "approve", "operate"];
 
 export function person(scopes: Scope[] = ALL): SessionView {

@@ -1,6 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { SummaryView } from "../../api/schema";
-import { person, problem, serve, show } from "../../testing/service";
+import { person, problem, serve, show, until } from "../../testing/service";
 import { t } from "../../texts";
 import { Component } from "./page";
 
@@ -40,15 +40,15 @@ const at = {
 test("an empty fleet leads to the first cluster", async () => {
   serve({ [FLEET]: { items: [], next: null } });
   const { page, router } = show(<Component />);
-  await vi.waitFor(() => expect(page.getElement().textContent).toContain(t.fleet.empty.title));
+  await until(() => expect(page.getElement().textContent).toContain(t.fleet.empty.title));
   page.findButton(`[href="/clusters/new"]`)?.click();
-  await vi.waitFor(() => expect(router.state.location.pathname).toBe("/clusters/new"));
+  await until(() => expect(router.state.location.pathname).toBe("/clusters/new"));
 });
 
 test("who may not propose is offered no new cluster", async () => {
   serve({ [FLEET]: { items: [], next: null } });
   const { page } = show(<Component />, { who: person(["read"]) });
-  await vi.waitFor(() => expect(page.getElement().textContent).toContain(t.fleet.empty.title));
+  await until(() => expect(page.getElement().textContent).toContain(t.fleet.empty.title));
   expect(page.findButton(`[href="/clusters/new"]`)).toBeNull();
 });
 
@@ -58,12 +58,12 @@ test("all pages of the list are read, and filtered here", async () => {
     [`${FLEET}&cursor=more`]: { items: [line("staging")], next: null },
   });
   const { page } = show(<Component />);
-  await vi.waitFor(() => expect(page.findTable()?.findRows()).toHaveLength(3));
+  await until(() => expect(page.findTable()?.findRows()).toHaveLength(3));
   expect(service.asked.filter(({ path }) => path.includes("cursor=more"))).toHaveLength(1);
   page.findPropertyFilter()?.findNativeInput().focus();
   page.findPropertyFilter()?.setInputValue("eu-west");
   page.findPropertyFilter()?.findNativeInput().keydown({ key: "Enter", keyCode: 13 });
-  await vi.waitFor(() => expect(page.findTable()?.findRows()).toHaveLength(1));
+  await until(() => expect(page.findTable()?.findRows()).toHaveLength(1));
   expect(page.findTable()?.findBodyCell(1, 1)?.getElement().textContent).toContain("research");
 });
 
@@ -95,7 +95,7 @@ test.each<[string, Partial<SummaryView>, number, string[]]>([
 ])("a line tells: %s", async (_, more, column, texts) => {
   serve({ [FLEET]: { items: [line("prod", more)], next: null } });
   const { page } = show(<Component />);
-  await vi.waitFor(() => expect(page.findTable()?.findRows()).toHaveLength(1));
+  await until(() => expect(page.findTable()?.findRows()).toHaveLength(1));
   const cell = page.findTable()?.findBodyCell(1, column)?.getElement().textContent ?? "";
   for (const text of texts) expect(cell).toContain(text);
 });
@@ -103,8 +103,6 @@ test.each<[string, Partial<SummaryView>, number, string[]]>([
 test("what cannot be read is told, with the way out", async () => {
   serve({ [FLEET]: () => problem(403, "MissingScope", "you do not hold read", { way_out: "ask for a new link" }) });
   const { page } = show(<Component />);
-  await vi.waitFor(() =>
-    expect(page.findAlert()?.findHeader()?.getElement().textContent).toBe(t.problems.statuses[403]),
-  );
+  await until(() => expect(page.findAlert()?.findHeader()?.getElement().textContent).toBe(t.problems.statuses[403]));
   expect(page.findAlert()?.findContent().getElement().textContent).toContain("ask for a new link");
 });

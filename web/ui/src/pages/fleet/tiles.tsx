@@ -35,6 +35,7 @@ function Gpus({ clusters }: { readonly clusters: readonly SummaryView[] }) {
   const known = clusters.map(({ gpus }) => gpus).filter(({ used, ready }) => used != null && ready != null);
   const partly = known.length < clusters.length ? t.fleet.tiles.gpusPartly : "";
   const ready = sum(known.map((gpus) => gpus.ready ?? 0));
+  if (known.length === 0) return <Tile name={t.fleet.tiles.gpus} value={t.fleet.tiles.gpusUnknown} said={partly} />;
   if (ready === 0) return <Tile name={t.fleet.tiles.gpus} value="0" said={partly || t.fleet.tiles.gpusNone} />;
   const used = sum(known.map((gpus) => gpus.used ?? 0));
   const idle = t.fleet.tiles.gpusIdle(sum(known.map((gpus) => gpus.idle ?? 0)));

@@ -38,6 +38,7 @@ export function Component() {
 
   useEffect(() => {
     document.title = `${t.login.title} · ${t.common.product}`;
+    void import("../fleet/page"); // where most people go next
   }, []);
 
   useEffect(() => {
@@ -76,7 +77,7 @@ export function Component() {
         >
           <SpaceBetween size="m">
             {over && <Alert type="info">{t.frame.sessionOver}</Alert>}
-            {logIn.isError && <ProblemAlert error={logIn.error} title={t.login.linkFailed} />}
+            {logIn.isError && <ProblemAlert error={logIn.error} title={t.login.failed} />}
             <Container>
               <SpaceBetween size="l">
                 <div>

@@ -57,6 +57,7 @@ export const fleet = {
     gpus: "GPUs in use",
     gpusNone: "None yet",
     gpusIdle: (idle: number) => `${idle.toLocaleString("en")} idle`,
+    gpusUnknown: "–",
     gpusPartly: "Not known of every cluster",
   },
   empty: {

@@ -1,11 +1,11 @@
 export const login = {
   title: "Log in",
   entering: "Logging in",
-  linkFailed: "This link does not log you in",
+  failed: "This does not log you in",
   how: "On the machine that runs InstantStart, ask for a one-time link and open it here. It is good for ten minutes.",
   command: "instantstart login-link",
-  code: "Link or code",
-  codeHint: "If the link opens in another browser, paste it here.",
-  codeBad: "A code has 20 to 100 letters, digits, - and _. A token is not a code.",
+  code: "Link or token",
+  codeHint: "If the link opens in another browser, paste it here. A token of yours does too.",
+  codeBad: "This is neither a log-in link nor a token.",
   submit: "Log in",
 };
