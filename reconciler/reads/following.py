@@ -18,6 +18,7 @@ from reconciler.live.kube.kinds import Gvk
 from reconciler.live.kube.watching import WatchEvent
 from reconciler.reads import trimmed
 from reconciler.reads.parts import PartView
+from reconciler.reads.pods import Texts
 from reconciler.reads.trimmed import MachineFacts, NodeFacts, PodFacts
 from reconciler.resources.handler import World
 from reconciler.resources.hyperpod.look import cluster_name
@@ -118,6 +119,7 @@ class Follow:
         self.nodes: Watched[NodeFacts] = Watched("kubernetes-nodes", clock)
         self.pods: Watched[PodFacts] = Watched("kubernetes-pods", clock)
         self.machines: Watched[MachineFacts] = Watched("hyperpod-nodes", clock)
+        self.texts = Texts()
         self._world = world
         self._idle = idle
         self._period = max(CLOSEST, PERIOD / clock.rate)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 FAILURE = 2.0  # real seconds for which an error is kept: a cloud that does not answer is not asked by everybody in turn
 
 
@@ -22,16 +25,26 @@ class _Slot(Generic[T]):
     answer: list[T] = field(default_factory=list[T])
     error: Exception | None = None
     users: int = 0
+    renewing: bool = False
 
 
 class Kept(Generic[T]):
     """Answers by key; thread-safe. `seconds`: how long an answer is kept at most, `least`: how long it is kept though
-    its soft mark moved (what changes many times a second is shown as it was a moment ago). Real seconds."""
+    its soft mark moved (what changes many times a second is shown as it was a moment ago). With `pool` an answer that
+    is old, but not older than `stale`, is given once more while it is renewed there. Real seconds."""
 
     def __init__(
-        self, seconds: float, *, least: float = 0.0, most: int = 500, now: Callable[[], float] = time.monotonic
+        self,
+        seconds: float,
+        *,
+        least: float = 0.0,
+        most: int = 500,
+        stale: float = 0.0,
+        pool: Executor | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._seconds, self._least, self._most, self._now = seconds, least, most, now
+        self._stale, self._pool = stale, pool
         self._lock = threading.Lock()
         self._slots: OrderedDict[Hashable, _Slot[T]] = OrderedDict()
 
@@ -39,6 +52,11 @@ class Kept(Generic[T]):
         """The answer to `ask`, or the error it raised. It is asked anew when `hard` is another than it was."""
         slot = self._slot(key)
         try:
+            known = slot.answer
+            if self._pool is not None and known and slot.hard == hard and self._now() - slot.made < self._stale:
+                if self._now() - slot.made >= self._seconds:
+                    self._renew(slot, ask)
+                return known[0]
             with slot.lock:
                 if self._is_old(slot, hard, soft):
                     self._ask(slot, ask)
@@ -53,6 +71,27 @@ class Kept(Generic[T]):
     def forget(self, key: Hashable) -> None:
         with self._lock:
             self._slots.pop(key, None)
+
+    def _renew(self, slot: _Slot[T], ask: Callable[[], T]) -> None:
+        """Behind the reader's back. If that fails the old answer stands until it is too old to be given."""
+        with self._lock:
+            if slot.renewing:
+                return
+            slot.renewing = True
+
+        def work() -> None:
+            try:
+                slot.answer, slot.error, slot.made = [ask()], None, self._now()
+            except Exception as error:
+                log.info("an answer could not be renewed: %s", error)
+            finally:
+                slot.renewing = False
+
+        try:
+            assert self._pool is not None
+            self._pool.submit(work)
+        except RuntimeError:  # it was shut down
+            slot.renewing = False
 
     def _is_old(self, slot: _Slot[T], hard: object, soft: object) -> bool:
         age = self._now() - slot.made

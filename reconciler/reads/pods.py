@@ -44,8 +44,25 @@ class PodView(View):
     containers: tuple[ContainerView, ...]
 
 
-def views(pods: Iterable[PodFacts]) -> list[PodView]:
-    return [_view(pod) for pod in pods]
+class Texts:
+    """Pods as JSON, each written once for as long as it stays as it is. Thread-safe: a race writes one twice."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[PodFacts, bytes]] = {}
+
+    def of(self, pod: PodFacts) -> bytes:
+        known = self._known.get(pod.uid)
+        if known is not None and known[0] is pod:
+            return known[1]
+        text = _view(pod).model_dump_json().encode()
+        self._known[pod.uid] = pod, text
+        return text
+
+    def keep(self, pods: Iterable[PodFacts]) -> None:
+        """Forget those that are gone."""
+        there = {pod.uid for pod in pods}
+        if len(self._known) > 2 * len(there):
+            self._known = {uid: known for uid, known in self._known.items() if uid in there}
 
 
 def _view(pod: PodFacts) -> PodView:

@@ -5,9 +5,11 @@ that somebody asks about. Reading costs no call to any cloud while it is fresh, 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from reconciler.config_repo.errors import ObjectMissing, UnknownCluster, UnknownRevision
@@ -24,8 +26,10 @@ from reconciler.reads.logs import Tail
 from reconciler.reads.nodes import GroupView, NodeView
 from reconciler.reads.offerings import Offerings, OfferingsView
 from reconciler.reads.parts import PartView, seen
+from reconciler.reads.pods import Texts
 from reconciler.reads.statuses import OrderView, StatusView
 from reconciler.reads.timelines import MOST_COMMITS, EntryView, entries
+from reconciler.reads.trimmed import PodFacts
 from reconciler.reads.wishes import DesiredView
 from reconciler.reads.worlds import world_of
 from reconciler.resources.handler import World
@@ -65,17 +69,22 @@ class Reads:
         self._lock = threading.Lock()
         self._follows: dict[str, Follow] = {}
         self._closed = False
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="reads")
         self._born = engine.clock.iso()
         self._shown: Kept[Shown] = Kept(3600.0, least=MOMENT, most=5000)
         self._rows: Kept[Rows] = Kept(3600.0, least=MOMENT, most=100)
-        self._events: Kept[tuple[list[EventView], tuple[PartView, ...]]] = Kept(2.0, most=50)
+        self._events: Kept[tuple[list[EventView], tuple[PartView, ...]]] = Kept(
+            2.0, most=50, stale=10.0, pool=self._pool
+        )
         self._offerings = Offerings(engine.clock)
         self._places: set[tuple[str, str]] = set()
         self._own: Kept[tuple[str, str]] = Kept(600.0, most=50)
         self._timelines: Kept[list[EntryView]] = Kept(3600.0, most=20)
+        self._pods: Kept[tuple[Sequence[tuple[str, PodFacts]], PartView]] = Kept(3600.0, least=MOMENT, most=100)
         self._desired: Kept[DesiredView] = Kept(3600.0, most=5000)
-        self._orders: Kept[Mapping[str, tuple[OrderView, ...]]] = Kept(1.0)
-        self._journals: Kept[frozenset[str]] = Kept(1.0)
+        # Git is asked about these in a process of its own, which nobody should wait for.
+        self._orders: Kept[Mapping[str, tuple[OrderView, ...]]] = Kept(1.0, stale=5.0, pool=self._pool)
+        self._journals: Kept[frozenset[str]] = Kept(1.0, stale=5.0, pool=self._pool)
         self._heads: Kept[str | None] = Kept(3600.0, most=5000)
 
     @property
@@ -90,6 +99,14 @@ class Reads:
         for follow in follows:
             follow.close()
         self._offerings.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def forget(self, name: str) -> None:
+        """Nobody follows this cluster any more, until somebody asks about it."""
+        with self._lock:
+            follow = self._follows.pop(name, None)
+        if follow is not None:
+            follow.close()
 
     # Clusters --------------------------------------------------------------------------------------------------------
 
@@ -137,6 +154,14 @@ class Reads:
         follow = self.follow(name)
         parts = _live_parts(follow)
         return self._rows.get(name, lambda: _rows(follow), hard=id(follow), soft=(follow.version, parts))
+
+    def pods(self, name: str) -> tuple[Sequence[tuple[str, PodFacts]], Texts, PartView]:
+        """All pods in their order, each with the key of it; the texts to show them with; how sure that is."""
+        follow = self.follow(name)
+        ordered = self._pods.get(
+            name, lambda: _ordered(follow), hard=id(follow), soft=(follow.pods.version, follow.pods.part())
+        )
+        return ordered[0], follow.texts, ordered[1]
 
     def groups(self, name: str) -> tuple[tuple[GroupView, ...], tuple[PartView, ...]]:
         sight, follow = self._sight(name), self.follow(name)
@@ -353,3 +378,9 @@ def _rows(follow: Follow) -> Rows:
     views = nodes.joined(machines, live_nodes, pods)
     texts = tuple((f"{view.group}\0{view.id}", view.model_dump_json().encode()) for view in views)
     return Rows(views=views, texts=texts, parts=(machines[1], live_nodes[1], pods[1]))
+
+
+def _ordered(follow: Follow) -> tuple[Sequence[tuple[str, PodFacts]], PartView]:
+    pods, part = follow.pods.items()
+    follow.texts.keep(pods)
+    return sorted(((f"{pod.namespace}/{pod.name}/{pod.uid}", pod) for pod in pods), key=itemgetter(0)), part

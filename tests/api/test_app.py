@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from schemas.errors import Conflict, FieldConflict, Flaw, InstantStartError, InvalidInput, Unavailable
 from tests.api.apibox import ApiBox
@@ -220,3 +222,29 @@ def test_tokens_survive_a_restart(api: ApiBox) -> None:
     api.restart()
     after = api.anybody(header).get("/version")
     assert after.status_code == 200 and after.json()["life"] != before
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status", "reason", "why"),
+    [
+        ("/api/v1/version", {"Origin": "http://127.0.0.1:1"}, 403, "ForeignOrigin", "a page of another port"),
+        ("/api/v1/version", {"Sec-Fetch-Site": "cross-site"}, 403, "ForeignOrigin", "a page of another site"),
+        ("/api/v1/nope", {}, 403, "", "there is nothing to talk to"),
+        ("/api/v1/clusters/prod/pods/a/b/logs", {}, 401, "NotLoggedIn", "nobody said who asks"),
+        (
+            "/api/v1/clusters/prod/pods/a/b/logs",
+            {"Authorization": "Bearer is_x"},
+            401,
+            "NotLoggedIn",
+            "a token that is nobody's",
+        ),
+    ],
+)
+def test_sockets_that_do_not_open(
+    api: ApiBox, path: str, headers: dict[str, str], status: int, reason: str, why: str
+) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        connect(f"ws://127.0.0.1:{api.port}{path}", additional_headers=headers).close()
+    answer = refused.value.response
+    assert answer.status_code == status, why
+    assert not reason or json.loads(answer.body or b"")["reason"] == reason, why

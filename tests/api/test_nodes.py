@@ -95,9 +95,9 @@ def test_nothing_that_was_never_seen_is_an_empty_list(live: LiveBox) -> None:
     live.says["ListClusterNodes"] = lambda _: Answer(status=400, code="AccessDeniedException", message="no")
     live.server.host.down = True
     reader = live.ready()
-    answer = reader.get("/clusters/prod/nodes")
+    answer = until(lambda: reader.get("/clusters/prod/nodes"), lambda answer: answer.json()["reason"] != "NotLooked")
     assert answer.status_code == 503 and answer.json()["reason"] in ("AccessDenied", "ServerError")
-    pods = reader.get("/clusters/prod/pods")
+    pods = until(lambda: reader.get("/clusters/prod/pods"), lambda answer: answer.json()["reason"] != "NotLooked")
     assert (pods.status_code, pods.json()["reason"]) == (503, "ServerError")
 
 

@@ -48,6 +48,11 @@ def rendered(request: Request, data: bytes) -> Response:
 def listed(request: Request, rows: Iterable[tuple[str, bytes]], asked: Asked, parts: Sequence[PartView]) -> Response:
     """A page of rows that are JSON already, each with the key that orders them."""
     found, following = page(rows, asked, key=lambda row: row[0])
+    return written(request, [text for _, text in found], following, parts)
+
+
+def written(request: Request, texts: Iterable[bytes], following: str | None, parts: Sequence[PartView]) -> Response:
+    """A page whose items are JSON already."""
     head = LivePage[str](items=[], next=following, observed_at=oldest(parts), parts=tuple(parts))
     rest = head.model_dump_json().removeprefix('{"items":[]')
-    return rendered(request, b'{"items":[' + b",".join(text for _, text in found) + b"]" + rest.encode())
+    return rendered(request, b'{"items":[' + b",".join(texts) + b"]" + rest.encode())

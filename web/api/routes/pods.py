@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 
-from reconciler.reads import logs, pods
+from reconciler.reads import logs
 from reconciler.reads.asking import asking
 from reconciler.reads.logs import LogPage
 from reconciler.reads.pods import PodView
+from web.api import etags
 from web.api.access import Reader
 from web.api.house import HouseDep
 from web.api.log_follow import Container, Namespace, PodName, Search, Since, follow_logs
 from web.api.pages import PageAsked, page
-from web.api.parts import ClusterName, LivePage, must_know_one, oldest
+from web.api.parts import ClusterName, LivePage, must_know_one, written
 from web.api.problems import responses
 
 router = APIRouter(prefix="/clusters/{cluster}/pods", tags=["live"])
 
 
-@router.get("", operation_id="list_pods", responses=responses(404))
+@router.get(
+    "",
+    operation_id="list_pods",
+    response_model=LivePage[PodView],
+    responses={**responses(404), **etags.RESPONSES},
+)
 def list_pods(
+    request: Request,
     house: HouseDep,
     _who: Reader,
     cluster: ClusterName,
@@ -29,17 +36,17 @@ def list_pods(
     namespace: Annotated[str | None, Query(max_length=63, description="Only of this namespace")] = None,
     node: Annotated[str | None, Query(max_length=253, description="Only on this node")] = None,
     owner: Annotated[str | None, Query(max_length=300, description="Only of this owner: Job/train")] = None,
-) -> LivePage[PodView]:
+) -> Response:
     """By namespace and name."""
-    found, part = house.reads.follow(cluster).pods.items()
+    pods, texts, part = house.reads.pods(cluster)
     must_know_one([part])
     wanted = [
-        pod
-        for pod in found
+        (key, pod)
+        for key, pod in pods
         if namespace in (None, pod.namespace) and node in (None, pod.node) and owner in (None, pod.owner)
     ]
-    here, following = page(wanted, asked, key=lambda pod: f"{pod.namespace}/{pod.name}/{pod.uid}")
-    return LivePage[PodView](items=pods.views(here), next=following, observed_at=oldest([part]), parts=(part,))
+    found, following = page(wanted, asked, key=lambda pair: pair[0])
+    return written(request, [texts.of(pod) for _, pod in found], following, [part])
 
 
 @router.get("/{namespace}/{pod}/logs", operation_id="list_logs", responses=responses(404))
