@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 
@@ -10,7 +11,7 @@ from reconciler.cli.app import version as our_version
 from web import ui_files
 from web.access.guard import Guard
 from web.access.headers import SecurityHeaders
-from web.api import contract, etags, problems
+from web.api import contract, etags, mcp, problems
 from web.api.house import House
 from web.api.nothing import NothingHere
 from web.api.outer import BodyLimit, Heads, Mistakes, Timed
@@ -79,6 +80,7 @@ def make_api(house: House | None, *, hosts: Iterable[str] = ()) -> FastAPI:
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
+        lifespan=_lifespan,
     )
     app.state.house = house
     problems.add_to(app)
@@ -88,7 +90,9 @@ def make_api(house: House | None, *, hosts: Iterable[str] = ()) -> FastAPI:
         app.include_router(router, prefix=PREFIX)
     app.include_router(probes.router)
     app.mount("/api", NothingHere(app))
-    ui_files.add_to(app)
+    if house is not None:
+        mcp.add_to(app, house)
+    ui_files.add_to(app)  # answers what no route before it does
     # The last one added is the outermost.
     app.add_middleware(Mistakes)
     app.add_middleware(BodyLimit, most=LARGEST)
@@ -98,3 +102,9 @@ def make_api(house: House | None, *, hosts: Iterable[str] = ()) -> FastAPI:
     app.add_middleware(Heads)
     app.add_middleware(SecurityHeaders)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
+    async with mcp.running(app):
+        yield

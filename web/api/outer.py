@@ -15,7 +15,7 @@ from web.api.problems import problem
 
 log = logging.getLogger(__name__)
 Told = Callable[[str, str, int, float], None]
-UNENDING: Final = ("/events",)  # a HEAD of these would never end
+UNENDING: Final = ("/events", "/mcp")  # a HEAD of these would never end
 _PATIENCE: Final = 4  # times the limit that are thrown away
 
 
