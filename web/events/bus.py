@@ -8,11 +8,12 @@ what it shows.
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -24,10 +25,13 @@ Kind: TypeAlias = Literal["journal", "change", "tick", "gap"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
+    """`wire`: as a stream sends it, made once for all readers."""
+
     id: str
     number: int
     kind: Kind
     data: JsonObject
+    wire: bytes
 
 
 class Bus:
@@ -47,7 +51,7 @@ class Bus:
         """From any thread; never blocks for a reader."""
         with self._lock:
             self._number += 1
-            self._events.append(Event(id=self._id(self._number), number=self._number, kind=kind, data=data))
+            self._events.append(self._event(self._number, kind, data))
             waiting = list(self._waiting)
         for reader in waiting:
             reader.wake()
@@ -62,6 +66,14 @@ class Bus:
 
     async def follow(self, last: str | None = None) -> AsyncGenerator[Event]:
         """Events after the one with the id `last`; without one, those from now on. Ends when the bus is closed."""
+        async with aclosing(self.batches(last)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(self, last: str | None = None, *, idle: float | None = None) -> AsyncGenerator[list[Event]]:
+        """As `follow`, with all that is there at a time together, so that a stream is written to once for it. After
+        `idle` seconds without any an empty one."""
         waiting = _Waiting(asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
             self._waiting.add(waiting)
@@ -69,22 +81,21 @@ class Bus:
             start = self._number
         try:
             if gap:
-                yield Event(id=self._id(start), number=start, kind="gap", data={"last": last})
+                yield [self._event(start, "gap", {"last": last})]
                 position = start
             while True:
                 waiting.event.clear()
                 fresh, missed, closed = self._after(position)
                 if missed:
-                    position = fresh[0].number - 1 if fresh else position
-                    yield Event(id=self._id(position), number=position, kind="gap", data={"last": self._id(position)})
-                for event in fresh:
-                    yield event
-                    position = event.number
+                    position = fresh[0].number - 1
+                    fresh.insert(0, self._event(position, "gap", {"last": self._id(position)}))
                 if fresh:
-                    continue
-                if closed:
+                    position = fresh[-1].number
+                    yield fresh
+                elif closed:
                     return
-                await waiting.event.wait()
+                elif not await waiting.rung(idle):
+                    yield []
         finally:
             with self._lock:
                 self._waiting.discard(waiting)
@@ -109,6 +120,11 @@ class Bus:
         oldest = self._events[0].number if self._events else self._number + 1
         return position, position > self._number or position + 1 < oldest
 
+    def _event(self, number: int, kind: Kind, data: JsonObject) -> Event:
+        id = self._id(number)
+        wire = f"event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\nid: {id}\n\n".encode()
+        return Event(id=id, number=number, kind=kind, data=data, wire=wire)
+
     def _id(self, number: int) -> str:
         return f"{self.life}-{number}"
 
@@ -119,6 +135,14 @@ class _Waiting:
     def __init__(self, loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
         self.loop = loop
         self.event = event
+
+    async def rung(self, seconds: float | None) -> bool:
+        """False: it was not, for so long."""
+        try:
+            await asyncio.wait_for(self.event.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
 
     def wake(self) -> None:
         with suppress(RuntimeError):  # its loop has ended, and the reader with it
