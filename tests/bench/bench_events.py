@@ -20,7 +20,7 @@ _RATE = 50  # requests a second
 
 
 def main(size: Size = Size.NORMAL) -> list[Row]:
-    clusters, streams, asked = (2, 2, 20) if size is Size.TINY else (20, 16, 500)
+    clusters, streams, asked = (2, 2, 20) if size is Size.TINY else (10, 4, 500)
     with tempfile.TemporaryDirectory() as folder:
         box = make(Path(folder))
         try:
