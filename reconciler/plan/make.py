@@ -275,9 +275,9 @@ class _Work:
         parent = rule_for(resource.type).child_of
         if parent is not None and any(a.type == parent and a.verb in (Verb.MARK, Verb.ADOPT) for a in self.actions):
             return  # it follows its parent, which is taken over in this plan
-        message = f"{resource.name} exists and is not ours"
+        message = f"{resource.name} exists and is not ours" + (f": {seen.bar.message}" if seen.bar is not None else "")
         way_out = "choose another name, or remove that one"
-        if resource.type in ADOPTABLE:
+        if resource.type in ADOPTABLE and seen.bar is None:
             way_out = f"name it under spec.adopt.{ADOPTABLE[resource.type]}, or choose another name"
         self._refuse(resource, "NotOurs", message, way_out)
 

@@ -126,14 +126,8 @@ class ByHand:
 
     def hyperpod(self, *, classic: bool = False, groups: tuple[dict[str, Any], ...] = ()) -> None:
         """A HyperPod cluster with groups of odd shapes."""
-        made, s3 = self.made, self.client("s3")
-        made.node_role = self._role("hand-nodes", "sagemaker.amazonaws.com")
-        made.nodes = self.client("ec2").create_security_group(
-            GroupName="hand-nodes", Description="nodes", VpcId=made.vpc
-        )["GroupId"]
-        made.bucket = f"sagemaker-by-hand-{self.account}"
-        s3.create_bucket(Bucket=made.bucket, CreateBucketConfiguration={"LocationConstraint": self.sandbox.region})
-        s3.put_object(Bucket=made.bucket, Key="scripts/v7/go.sh", Body=b"#!/bin/bash\n")
+        made = self.made
+        self._for_nodes()
         asked: dict[str, Any] = {
             "ClusterName": HYPERPOD,
             "Orchestrator": {"Eks": {"ClusterArn": made.eks}},
@@ -147,6 +141,21 @@ class ByHand:
         until(lambda: self._try_hyperpod(asked), "made")
         until(lambda: self.describe()["ClusterStatus"], "InService")
         until(lambda: all(g["CurrentCount"] == g["TargetCount"] for g in self.describe()["InstanceGroups"]), True)
+
+    def slurm(self, name: str) -> None:
+        """A HyperPod cluster of the older kind: no orchestrator is named, so Slurm it is."""
+        made, sagemaker = self.made, self.client("sagemaker")
+        if not made.nodes:
+            self._for_nodes()
+        groups = [self.group("controller", "ml.c5.2xlarge", 1), self.group("workers", "ml.m5.2xlarge", 2)]
+        asked: dict[str, Any] = {
+            "ClusterName": name,
+            "VpcConfig": {"Subnets": [made.subnets["a"]], "SecurityGroupIds": [made.nodes]},
+            "Tags": [{"Key": key, "Value": value} for key, value in TAGS.items()],
+            "InstanceGroups": groups,
+        }
+        until(lambda: self._try_hyperpod(asked), "made")
+        until(lambda: sagemaker.describe_cluster(ClusterName=name)["ClusterStatus"], "InService")
 
     def odd_groups(self, *, classic: bool = False) -> list[dict[str, Any]]:
         elsewhere = {"Subnets": [self.made.subnets["b"]], "SecurityGroupIds": [self.made.nodes]}
@@ -213,6 +222,17 @@ class ByHand:
         cluster = self.client("eks").describe_cluster(name=name)["cluster"]
         authority = base64.b64decode(cluster["certificateAuthority"]["data"]).decode()
         return KubeCluster(cluster["endpoint"], authority, EksTokens(session, name))
+
+    def _for_nodes(self) -> None:
+        """What nodes run as, in and with."""
+        made, s3 = self.made, self.client("s3")
+        made.node_role = self._role("hand-nodes", "sagemaker.amazonaws.com")
+        made.nodes = self.client("ec2").create_security_group(
+            GroupName="hand-nodes", Description="nodes", VpcId=made.vpc
+        )["GroupId"]
+        made.bucket = f"sagemaker-by-hand-{self.account}"
+        s3.create_bucket(Bucket=made.bucket, CreateBucketConfiguration={"LocationConstraint": self.sandbox.region})
+        s3.put_object(Bucket=made.bucket, Key="scripts/v7/go.sh", Body=b"#!/bin/bash\n")
 
     def _role(self, name: str, service: str) -> str:
         trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": ["sts:AssumeRole", "sts:TagSession"]}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from tests.adoption.byhand import EKS, HYPERPOD, ByHand
-from tests.engine_support import Site, group_yaml
+from tests.engine_support import group_yaml
 
 
 def cluster(
-    site: Site,
     hand: ByHand,
     *,
     vpc: str = "use",
@@ -27,8 +26,8 @@ def cluster(
         "metadata:",
         f"  name: {name}",
         "spec:",
-        f'  account: "{site.sandbox.account}"',
-        f"  region: {site.sandbox.region}",
+        f'  account: "{hand.sandbox.account}"',
+        f"  region: {hand.sandbox.region}",
         f'  kubernetesVersion: "{version}"',
         *([f"  network:\n    vpc: {given}"] if vpc != "adopt" else []),
         *(["  adopt:", *adopt] if adopt else []),

@@ -24,7 +24,7 @@ def classic(*, plain: int = 2, team: str = "a") -> str:
 def test_each_mark_is_written_once_and_not_forgotten(site: Site, hand: ByHand) -> None:
     hand.all(classic=True)
     before = hand.groups()
-    document = cluster(site, hand, vpc="adopt")
+    document = cluster(hand, vpc="adopt")
     revision = site.commit("adopt", cluster=document, groups=classic())
     for service, operation in LOST:
         site.sandbox.post("/faults", {"match": {"service": service, "operation": operation}, "fault": "lost_reply"})
@@ -48,10 +48,10 @@ def _forgets(site: Site, hand: ByHand, document: str) -> None:
     """Without its `adopt` a document means another cluster: nothing at all is done, however often it is said."""
     sent = len(site.mutations())
     for text, key in (
-        (cluster(site, hand, vpc="adopt", hyperpod=None), "adopt.hyperpod"),
-        (cluster(site, hand, vpc="adopt", hyperpod=None, extra="  logging: [api]\n"), "adopt.hyperpod"),
-        (cluster(site, hand, vpc="adopt", eks="renamed"), "adopt.eks"),
-        (cluster(site, hand, vpc="adopt", eks=None, hyperpod=None), "adopt.eks"),
+        (cluster(hand, vpc="adopt", hyperpod=None), "adopt.hyperpod"),
+        (cluster(hand, vpc="adopt", hyperpod=None, extra="  logging: [api]\n"), "adopt.hyperpod"),
+        (cluster(hand, vpc="adopt", eks="renamed"), "adopt.eks"),
+        (cluster(hand, vpc="adopt", eks=None, hyperpod=None), "adopt.eks"),
     ):
         status = site.applied("forget", cluster=text)
         assert status.condition is Condition.STALLED

@@ -52,7 +52,7 @@ def test_a_vpc_that_was_there_and_everything_else_ours(site: Site, hand: ByHand)
     """A10: subnets are added to an adopted VPC; its own, its routes and gateways are never touched."""
     hand.network()
     before = network_of(hand)
-    document = cluster(site, hand, vpc="adopt", eks=None, hyperpod=None, extra=chart(site))
+    document = cluster(hand, vpc="adopt", eks=None, hyperpod=None, extra=chart(site))
     up(site, document, groups=SYSTEM)
     (vpc,) = hand.client("ec2").describe_vpcs(VpcIds=[hand.made.vpc])["Vpcs"]
     assert {tag["Key"] for tag in vpc["Tags"]} >= {"instantstart:adopted", *TAGS}
@@ -69,7 +69,7 @@ def test_an_eks_cluster_that_was_there_and_hyperpod_ours(site: Site, hand: ByHan
     hand.network()
     hand.control_plane(addons=ADDONS, chart=False)
     eks, before = hand.client("eks"), network_of(hand)
-    document = cluster(site, hand, hyperpod=None, extra=chart(site))
+    document = cluster(hand, hyperpod=None, extra=chart(site))
     up(site, document, groups=SYSTEM, storage=STORAGE)
     addons = {name: eks.describe_addon(clusterName=EKS, addonName=name)["addon"] for name in _addons(hand)}
     assert {name for name, addon in addons.items() if "instantstart:adopted" in addon["tags"]} == set(ADDONS)

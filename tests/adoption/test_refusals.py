@@ -31,49 +31,49 @@ class Case:
 CASES = (
     Case(
         why="an EKS cluster that is not there",
-        write=lambda site, hand: cluster(site, hand, eks="nobody"),
+        write=lambda site, hand: cluster(hand, eks="nobody"),
         reason="AdoptMissing",
         says=("nobody", "does not exist", "correct the name under spec.adopt"),
     ),
     Case(
         why="a HyperPod cluster that is not there",
-        write=lambda site, hand: cluster(site, hand, hyperpod="nobody"),
+        write=lambda site, hand: cluster(hand, hyperpod="nobody"),
         reason="AdoptMissing",
         says=("nobody", "does not exist"),
     ),
     Case(
         why="a VPC that is not there",
-        write=lambda site, hand: cluster(site, hand, vpc="adopt").replace(hand.made.vpc, "vpc-0123456789abcdef0"),
+        write=lambda site, hand: cluster(hand, vpc="adopt").replace(hand.made.vpc, "vpc-0123456789abcdef0"),
         reason="AdoptMissing",
         says=("vpc-0123456789abcdef0", "does not exist"),
     ),
     Case(
         why="another Region: nothing of these names is there",
-        write=lambda site, hand: cluster(site, hand).replace("us-west-2", "us-east-1"),
+        write=lambda site, hand: cluster(hand).replace("us-west-2", "us-east-1"),
         reason="AdoptMissing",
         says=(EKS, "does not exist"),
     ),
     Case(
         why="the EKS cluster is in another VPC than said",
-        write=lambda site, hand: cluster(site, hand, vpc=other_vpc(hand)),
+        write=lambda site, hand: cluster(hand, vpc=other_vpc(hand)),
         reason="Impossible",
         says=("the EKS cluster is in vpc-", "and the document says vpc-", "network.vpc or adopt.vpc"),
     ),
     Case(
         why="an older version than the live one: EKS does not go back",
-        write=lambda site, hand: cluster(site, hand, version="1.32"),
+        write=lambda site, hand: cluster(hand, version="1.32"),
         reason="Impossible",
         says=("Kubernetes 1.33 is live", "does not go back to 1.32", 'write kubernetesVersion: "1.33"'),
     ),
     Case(
         why="the HyperPod cluster runs on another EKS cluster",
-        write=lambda site, hand: cluster(site, hand, eks="other"),
+        write=lambda site, hand: cluster(hand, eks="other"),
         reason="Impossible",
         says=("the HyperPod cluster runs on", f"/{EKS}", f"name {EKS} under adopt.eks"),
     ),
     Case(
         why="EKS lets nobody in by access entries",
-        write=lambda site, hand: cluster(site, hand, eks="closed", hyperpod=None),
+        write=lambda site, hand: cluster(hand, eks="closed", hyperpod=None),
         reason="NoAccessEntries",
         says=("closed", "CONFIG_MAP", "aws eks update-cluster-config --name closed"),
     ),
@@ -102,7 +102,7 @@ def test_what_cannot_be_adopted(finished: Finished, case: Case) -> None:
 
 def test_another_account_is_looked_at_by_nobody(finished: Finished) -> None:
     site, hand = finished
-    site.commit("try", cluster=cluster(site, hand).replace(site.sandbox.account, "999988887777"))
+    site.commit("try", cluster=cluster(hand).replace(site.sandbox.account, "999988887777"))
     scope = site.engine.observe("prod")
     assert scope.plan is None or not scope.plan.actions
     assert scope.blind is not None and scope.blind.reason == "WrongAccount"
@@ -139,12 +139,12 @@ def test_the_mark_of_another_cluster(finished: Finished) -> None:
     for put, take, key, way_out in cases:
         put()
         try:
-            plan = planned(site, cluster(site, hand, vpc="adopt"))
+            plan = planned(site, cluster(hand, vpc="adopt"))
             (refusal,) = plan.refusals
             assert (refusal.key, refusal.reason, plan.actions) == (key, "OthersMark", ())
             assert "elsewhere" in refusal.message and way_out in refusal.way_out
             if key == "ec2.Vpc/prod":
-                assert not planned(site, cluster(site, hand, vpc="use")).refusals
+                assert not planned(site, cluster(hand, vpc="use")).refusals
         finally:
             take()
 
@@ -152,7 +152,7 @@ def test_the_mark_of_another_cluster(finished: Finished) -> None:
 def test_a_newer_version_is_an_upgrade_of_its_own(finished: Finished) -> None:
     """It is in the plan, beside the mark and after it."""
     site, hand = finished
-    plan = planned(site, cluster(site, hand, version="1.34"))
+    plan = planned(site, cluster(hand, version="1.34"))
     mine = [(a.verb, a.fields) for a in plan.actions if a.key == "eks.Cluster/prod"]
     assert mine == [(Verb.ADOPT, ()), (Verb.UPDATE, ("version",))]
     assert not plan.refusals
@@ -168,12 +168,12 @@ def test_a_group_that_is_not_as_its_document_says(finished: Finished) -> None:
         + group("spot", "ml.g5.xlarge", 1, "  capacity:\n    onDemand: {}\n")
         + group("gpu", "ml.g5.8xlarge", 1)
     )
-    plan = planned(site, cluster(site, hand), wrong)
+    plan = planned(site, cluster(hand), wrong)
     told = {r.key.rpartition("/")[2]: r.message for r in plan.refusals}
     assert set(told) == {"plain", "labelled", "flexible", "spot"}
     assert told["labelled"] == "zone cannot change from usw2-az1 to usw2-az2"
     assert {a.verb for a in plan.actions} == {Verb.ADOPT}
-    assert not planned(site, cluster(site, hand), groups()).refusals
+    assert not planned(site, cluster(hand), groups()).refusals
 
 
 def test_a_slurm_cluster_is_not_adopted() -> None:

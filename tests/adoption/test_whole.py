@@ -36,7 +36,7 @@ def test_adopt_change_and_let_go(site: Site, hand: ByHand) -> None:
     at the end the marks are taken off and everything stays, what was made meanwhile for it included."""
     hand.all()
     before, tags = hand.groups(), hand.tags()
-    document = cluster(site, hand, vpc="adopt", extra=CLUSTER_ACCESS.format(principal=hand.researchers))
+    document = cluster(hand, vpc="adopt", extra=CLUSTER_ACCESS.format(principal=hand.researchers))
     revision = site.commit("adopt", cluster=document, groups=groups())
     check(planned(site), GOLDEN / "adopt.txt")
 
@@ -61,12 +61,13 @@ def test_adopt_change_and_let_go(site: Site, hand: ByHand) -> None:
     assert (len(site.mutations()), len(site.lines)) == (len(sent), lines), "the next plan is empty"
 
     _changed(site, hand)
+    _only_used(site, hand, tags)
     _let_go(site, hand, tags)
 
 
 def _changed(site: Site, hand: ByHand) -> None:
     """A new group, another count, another label."""
-    document = cluster(site, hand, vpc="adopt", extra=CLUSTER_ACCESS.format(principal=hand.researchers))
+    document = cluster(hand, vpc="adopt", extra=CLUSTER_ACCESS.format(principal=hand.researchers))
     before = hand.groups()
     revision = site.commit("grow", cluster=document, groups=groups(plain=3, team="b") + EXTRA)
     check(planned(site), GOLDEN / "grow.txt")
@@ -100,10 +101,29 @@ def _changed(site: Site, hand: ByHand) -> None:
     assert "spot" not in hand.groups()
 
 
+def _only_used(site: Site, hand: ByHand, tags: dict[str, dict[str, str]]) -> None:
+    """A VPC that was adopted and is only named from then on loses our marks, and nothing else is done; and back."""
+    extra = CLUSTER_ACCESS.format(principal=hand.researchers)
+    for vpc, operation in (
+        ("use", "DeleteTags"),
+        ("adopt", "CreateTags"),
+        ("use", "DeleteTags"),
+        ("adopt", "CreateTags"),
+    ):
+        sent = len(site.mutations())
+        status = site.applied(f"{vpc} the VPC", cluster=cluster(hand, vpc=vpc, extra=extra))
+        assert status.condition is Condition.READY, (vpc, status.reason, status.msg)
+        did = [entry["operation"] for entry in site.mutations()[sent:]]
+        assert did == [operation], (vpc, did)
+        now = hand.tags()["vpc"]
+        assert {key: value for key, value in now.items() if key not in MARKS} == tags["vpc"]
+        assert (now.get("instantstart:adopted") == "true") is (vpc == "adopt")
+
+
 def _let_go(site: Site, hand: ByHand, tags: dict[str, dict[str, str]]) -> None:
     before = hand.groups()
     extra = "  deletionProtection: false\n" + CLUSTER_ACCESS.format(principal=hand.researchers)
-    site.applied("unprotect", cluster=cluster(site, hand, vpc="adopt", extra=extra))
+    site.applied("unprotect", cluster=cluster(hand, vpc="adopt", extra=extra))
     sent = len(site.mutations())
     revision = site.remove_folder()
     plan = site.engine.observe("prod").plan

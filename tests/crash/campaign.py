@@ -1,9 +1,10 @@
 """Crash anywhere: kill the engine before and after every journal write, push, send, request and reply, and see that
 it comes to the same end. `python tests/crash/campaign.py [--sample] [--seed N] [--minutes M]`.
 
-Three workers, each with a sandbox of its own: the engine on a remote repository, the engine on a folder, and the
-command `serve` killed from outside. Runs follow until one meets no point at which nobody has died. A sample is one run
-of the first worker, in which a seeded part of the points kills.
+Four workers, each with a sandbox of its own: the engine on a remote repository, the engine on a folder, the command
+`serve` killed from outside, and an engine that adopts what was made by hand. Runs follow until one meets no point at
+which nobody has died. A sample is one run of one worker, the first if none is named, in which a seeded part of the
+points kills.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ sys.path[:0] = [str(ROOT)]
 
 from reconciler.resources.helm.binary import find_helm  # noqa: E402  # run as a script, by its path
 from reconciler.sandbox.chart import make_chart_repository  # noqa: E402
+from tests.crash.adoption import AdoptionRun  # noqa: E402
 from tests.crash.life import live  # noqa: E402
 from tests.crash.points import Book, shared  # noqa: E402
 from tests.crash.run import Plan, Report, Run  # noqa: E402
@@ -38,9 +40,9 @@ from tests.engine_support import Sandbox  # noqa: E402
 RATE = 300.0
 MINUTES = 28.0
 STRIDES = (8, 2, 1, 1, 1, 1, 1)  # from long lives to lives of one point
-KINDS = ("remote", "local", "serve")
+KINDS = ("remote", "local", "serve", "adopt")
 MOST_TOLD = 40
-SENDERS = 2  # workers that share the points of sending
+SHARING = ("remote", "local")  # workers that share the points of sending
 SERVE_KILLS = {"create": 24, "change": 4, "reboot": 4, "teardown": 8}
 
 
@@ -59,7 +61,7 @@ def main() -> int:
     asked = _arguments()
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(143))  # what was started is ended
     if asked.sample:
-        return Campaign(asked=asked, kind="remote").run()
+        return Campaign(asked=asked, kind=asked.kind or "remote").run()
     if asked.kind is not None:
         return Campaign(asked=asked, kind=asked.kind).run()
     began = time.monotonic()
@@ -104,8 +106,9 @@ class Campaign:
     def _runs(self, sandbox: Sandbox, folder: Path, chart: tuple[str, str, str], book: Book) -> list[str]:
         """The points left at the end."""
         asked = self.asked
-        index = KINDS.index(self.kind) if self.kind != "serve" else 0
-        of = 1 if asked.sample or asked.only else SENDERS
+        alone = asked.sample or asked.only or self.kind == "adopt"
+        index = KINDS.index(self.kind) if self.kind in SHARING and not alone else 0
+        of = 1 if alone else len(SHARING)
         owned = shared(index, of, asked.percent if asked.sample else 100, asked.seed, asked.only)
         deadline = self.began + (asked.minutes or MINUTES) * 60
         chance = random.Random(asked.seed * 10 + KINDS.index(self.kind))
@@ -115,12 +118,12 @@ class Campaign:
             plan = Plan(
                 stride=stride,
                 deadline=deadline,
-                remote=self.kind == "remote",
+                remote=self.kind in ("remote", "adopt"),
                 owned=owned,
                 random=chance,
                 live=serve.live if self.kind == "serve" else live,
             )
-            made = Run(
+            made = (AdoptionRun if self.kind == "adopt" else Run)(
                 sandbox=sandbox,
                 rate=asked.rate,
                 folder=folder / f"run-{len(self.reports)}",

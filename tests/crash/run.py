@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ulid import ULID
 
@@ -33,6 +33,7 @@ CLUSTER = "prod"
 MOST_LIVES = 1500  # of one scene
 NEW_MACHINE = 0.1  # of the deaths
 ALIKE = 45.0  # real seconds until the account must look like that of the other run
+Scene: TypeAlias = tuple[str, Condition, Callable[[], str]]  # name, end, the commit that begins it
 _ACCOUNTS = itertools.count(555500000000)
 
 
@@ -77,6 +78,7 @@ class Run:
     book: Book
     pattern: Report | None
     tell: Callable[[str], None]
+    eks: str = CLUSTER  # what EKS calls the cluster
     house: House = field(init=False)
     report: Report = field(default_factory=Report)
     _causes: deque[str] = field(default_factory=lambda: deque[str](maxlen=20))
@@ -102,13 +104,7 @@ class Run:
     def play(self) -> Report:
         """All scenes. Stops at the first one that does not come to its end."""
         began = time.monotonic()
-        scenes: list[tuple[str, Condition, Callable[[], str]]] = [
-            ("create", Condition.READY, self._create),
-            ("change", Condition.READY, self._change),
-            ("reboot", Condition.READY, self._reboot),
-            ("teardown", Condition.GONE, self._remove),
-        ]
-        for name, until, change in scenes:
+        for name, until, change in self._scenes():
             if not self._scene(name, change(), until):
                 break
         self._check()
@@ -116,6 +112,15 @@ class Run:
         return self.report
 
     # Scenes ----------------------------------------------------------------------------------------------------------
+
+    def _scenes(self) -> list[Scene]:
+        """What happens, one after another."""
+        return [
+            ("create", Condition.READY, self._create),
+            ("change", Condition.READY, self._change),
+            ("reboot", Condition.READY, self._reboot),
+            ("teardown", Condition.GONE, self._remove),
+        ]
 
     def _create(self) -> str:
         system = group_yaml("system", count=3)
@@ -184,7 +189,7 @@ class Run:
         end = time.monotonic() + ALIKE
         before: Normal | None = None
         while True:
-            now = world(self.sandbox, CLUSTER)
+            now = world(self.sandbox, self.eks)
             if now == (wanted if wanted is not None else before):
                 break
             if time.monotonic() > end:
@@ -235,6 +240,7 @@ class Run:
         report.lines, report.requests = len(lines), len(log)
         report.effects = checks.effects(log, checks.keys_of(log))
         self._wrong(*checks.journal_problems(CLUSTER, texts), *checks.log_problems(log, lines), *self.book.wrong)
+        self._wrong(*self._more_wrong(lines, log))
         self._wrong(*(f"twice: {json.dumps(one)}" for one in self.sandbox.get("/effects")["duplicates"]))
         if self.pattern is not None and not report.wrong:
             for what in sorted(report.effects.keys() | self.pattern.effects.keys()):
@@ -245,6 +251,11 @@ class Run:
             tail = [f"{x['seq']} {x['t']} {x.get('phase', x.get('state', ''))} {x['say']}" for x in lines[-30:]]
             died = [f"died at {cause}" for cause in self._causes]
             self.tell("\n".join(["the last deaths, and the end of the journal:", *died, *tail]))
+
+    def _more_wrong(self, lines: list[dict[str, Any]], log: list[dict[str, Any]]) -> list[str]:
+        """What else must hold of the scenes of this run."""
+        del lines, log
+        return []
 
     def _texts(self) -> list[str]:
         with ConfigRepo.open(str(self.house.bare), state_dir=self.folder / "judge", writer="judge") as repo:

@@ -1,4 +1,4 @@
-"""A sample of `make crash`: one cluster's life in which the engine dies a few dozen times, at points a seed picks."""
+"""A sample of `make crash`: lives of clusters in which the engine dies a few dozen times, at points a seed picks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ PATIENCE = 1500  # seconds, of a machine that is busy with much else; alone it t
 SEED = 1  # another one picks other points
 
 
-def test_an_engine_that_dies_again_and_again_makes_the_same_cluster(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing twice, nothing lost, the same end."""
+@pytest.mark.parametrize(("kind", "percent"), [("remote", 6), ("adopt", 12)])
+def test_an_engine_that_dies_again_and_again_comes_to_the_same_end(
+    capsys: pytest.CaptureFixture[str], kind: str, percent: int
+) -> None:
+    """Nothing twice, nothing lost: a cluster that is made, and one that is taken over and let go of."""
     command = [sys.executable, str(CAMPAIGN), "--sample", "--seed", str(SEED)]
+    command += ["--kind", kind, "--percent", str(percent)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     with capsys.disabled():
         print(done.stdout.splitlines()[-2] if done.returncode == 0 else "")

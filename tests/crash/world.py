@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
+
+from botocore.exceptions import ClientError
 
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.errors import NotFound
@@ -126,12 +128,23 @@ def _buckets(sandbox: Sandbox) -> Iterable[tuple[str, list[Any]]]:
             {
                 "name": name,
                 "objects": [[key, s3.get_object(Bucket=name, Key=key)["Body"].read().decode()] for key in keys],
-                "tags": s3.get_bucket_tagging(Bucket=name)["TagSet"],
-                "encryption": s3.get_bucket_encryption(Bucket=name)["ServerSideEncryptionConfiguration"],
-                "public": s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"],
+                "tags": _set(s3.get_bucket_tagging, name, "TagSet"),
+                "encryption": _set(s3.get_bucket_encryption, name, "ServerSideEncryptionConfiguration"),
+                "public": _set(s3.get_public_access_block, name, "PublicAccessBlockConfiguration"),
             }
         )
     yield "s3.Buckets", found
+
+
+def _set(read: Callable[..., Any], bucket: str, member: str) -> Any:
+    """What a bucket was given of its own; None where it never was."""
+    try:
+        return read(Bucket=bucket)[member]
+    except ClientError as error:
+        code = str(cast("Any", error).response["Error"]["Code"])
+        if not code.startswith("NoSuch") and not code.endswith("NotFoundError"):
+            raise
+        return None
 
 
 def _control_planes(sandbox: Sandbox, cluster: str) -> Iterable[tuple[str, list[Any]]]:

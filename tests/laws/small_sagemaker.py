@@ -23,10 +23,12 @@ Judge = Callable[[str, str, Mapping[str, Any]], None]
 
 @dataclass(kw_only=True)
 class SmallSageMaker:
-    """`moves`: (reads to wait, group, count) of what others do to counts, at the moment of a read: the caller sees it.
-    `faults`: what happens to the next changes. `objects`: groups that are refused while they are named here."""
+    """`judge` hears of every change before it has an effect, `landed` when it had one. `moves`: (reads to wait, group,
+    count) of what others do to counts, at the moment of a read: the caller sees it. `faults`: what happens to the next
+    changes. `objects`: groups that are refused while they are named here."""
 
     judge: Judge = field(default=lambda _op, _operation, _params: None)
+    landed: Callable[[], None] = field(default=lambda: None)
     live: dict[str, Any] | None = None
     groups: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     current: dict[str, int] = field(default_factory=dict[str, int])
@@ -114,6 +116,7 @@ class SmallSageMaker:
             self._tag(operation, params)
         else:
             {"CreateCluster": self._create, "UpdateCluster": self._update}[operation](params)
+        self.landed()
         if fault == "lost_effect":
             raise LostReply("no answer", reason="Timeout")
         return {"ClusterArn": ARN}

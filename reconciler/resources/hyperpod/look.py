@@ -58,7 +58,9 @@ def look(world: World, wanted: Sequence[Resource]) -> Iterator[Observed]:
     if not is_eks(live):
         yield _not_eks(world, live)
         said = f"{name} is no cluster on EKS: nothing is done with it"
-        yield from (unknown(group, "NotEks", said) for group in groups)
+        wanted_now = [group for group in groups if group.key in world.desired]
+        yield from (unknown(group, "NotEks", said) for group in wanted_now)
+        yield from (absent(group) for group in groups if group.key not in world.desired)  # none of ours is in there
         return
     try:
         tags = tag_map(world.aws.pages("sagemaker", "ListTags", "Tags", ResourceArn=live["ClusterArn"]))

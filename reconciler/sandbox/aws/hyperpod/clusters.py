@@ -57,7 +57,7 @@ class Clusters:
             account=call.account,
             region=call.region,
             request=params,
-            eks_arn=eks.arn,
+            eks_arn=eks.arn if eks is not None else "",
             created=self._world.now(),
             tags={tag["Key"]: tag["Value"] for tag in each(params, "Tags")},
             recovery=str(params.get("NodeRecovery", "Automatic")),
@@ -67,7 +67,8 @@ class Clusters:
         for spec in params["InstanceGroups"]:
             cluster.groups[spec["InstanceGroupName"]] = group_of(spec)
         store[cluster.name] = cluster
-        self._let_in(cluster, eks)
+        if eks is not None:
+            self._let_in(cluster, eks)
         call.changed("created", "hyperpod.cluster", cluster.name)
         cluster.event(self._world.now(), f"Cluster {cluster.name} is being created")
         if part(params, "AutoScaling").get("Mode") == "Enable":
@@ -103,7 +104,8 @@ class Clusters:
 
     # ---- helpers
 
-    def _check(self, call: Call, params: Json) -> EksCluster:
+    def _check(self, call: Call, params: Json) -> EksCluster | None:
+        """The EKS cluster that orchestrates; None: Slurm does, as where no orchestrator is named."""
         continuous = params.get("NodeProvisioningMode") == "Continuous"
         groups: list[Json] = each(params, "InstanceGroups")
         if params.get("RestrictedInstanceGroups"):
@@ -112,11 +114,14 @@ class Clusters:
             raise invalid("At least one instance group must be specified")
         group_rules.check_request(groups, continuous=continuous)
         orchestrator: Json = part(params, "Orchestrator")
-        if "Eks" not in orchestrator:
-            raise AwsError("NotSupportedHere", "Clusters without the EKS orchestrator are not supported here")
+        slurm = "Eks" not in orchestrator
+        if slurm and continuous:
+            raise AwsError("NotSupportedHere", "Continuous provisioning with Slurm is not supported here")
         if not params.get("VpcConfig"):
+            if slurm:
+                raise AwsError("NotSupportedHere", "A cluster without a VpcConfig is not supported here")
             raise invalid("VpcConfig is required with the EKS orchestrator")
-        eks = self._eks(call, str(orchestrator["Eks"]["ClusterArn"]))
+        eks = None if slurm else self._eks(call, str(orchestrator["Eks"]["ClusterArn"]))
         group_rules.check_vpc(self._world, call, params["VpcConfig"])
         for group in groups:
             group_rules.check_surroundings(self._world, call, group)

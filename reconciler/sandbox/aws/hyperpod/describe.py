@@ -27,9 +27,9 @@ def cluster(found: HyperPodCluster) -> Json:
         **summary(found),
         "InstanceGroups": [_group(found, found.groups[name]) for name in shuffled(list(found.groups), found.arn)],
         "NodeRecovery": found.recovery,
-        "Orchestrator": found.request["Orchestrator"],
     }
     optional = {
+        "Orchestrator": found.request.get("Orchestrator"),
         "VpcConfig": found.request.get("VpcConfig"),
         "NodeProvisioningMode": found.request.get("NodeProvisioningMode"),
         "FailureMessage": found.message or None,
