@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reconciler.engine.sight import Sight
+from reconciler.plan import needed
 from reconciler.plan.gates import Held
+from reconciler.plan.limits import limits_of
 from reconciler.reads import drifts, inventories, progress
 from reconciler.reads.inventories import StageCount
 from reconciler.reads.parts import PartView, View, told
@@ -15,7 +17,10 @@ from reconciler.reads.statuses import HoldView, OpView, OrderView, StatusView
 from reconciler.reads.wishes import DesiredView
 from schemas.documents.policy import Policy
 
-_RELEASED = frozenset({"DeletionProtected", "JournalIncomplete"})  # by no rule that an approval could satisfy
+ANYBODY = "a person with scope approve who is not the author"
+_RELEASED = frozenset(
+    {"DeletionProtected", "JournalIncomplete", "MarkTakenOff"}
+)  # by no rule that an approval could satisfy
 
 
 class AuthorView(View):
@@ -200,7 +205,7 @@ def _held(cluster: str, hold: HoldView, sight: Sight | None, policy: Policy | No
     elif hold.reason in _RELEASED:
         order, way, who = "release", f"release {cluster} {subject}", "a person with scope operate"
     else:
-        order, way, who = "approve", f"approve {cluster} {subject}", _approvers(hold.reason, policy)
+        order, way, who = "approve", f"approve {cluster} {subject}", _approvers(hold, sight, policy)
     return HeldView(
         key=hold.key,
         action=hold.action,
@@ -220,8 +225,12 @@ def _gate_of(hold: HoldView, sight: Sight | None) -> Held | None:
     return next((found for digest, found in held.items() if hold.action and digest.startswith(hold.action)), None)
 
 
-def _approvers(reason: str, policy: Policy | None) -> str:
-    if reason != "NeedsApproval" or policy is None:
-        return "a person with scope approve"
-    costs = ", ".join(policy.spec.approvals.require_for)
-    return f"a person with scope approve who is not the author (the policy asks for it at cost {costs})"
+def _approvers(hold: HoldView, sight: Sight | None, policy: Policy | None) -> str:
+    """Whose word counts, as the policy says of this action now."""
+    planned = sight.plan.actions if sight is not None and sight.plan is not None else ()
+    action = next((one for one in planned if hold.action and one.digest.startswith(hold.action)), None)
+    if hold.reason != "NeedsApproval" or action is None or policy is None:
+        return ANYBODY
+    limits = limits_of(policy)
+    rules = needed.of_action(action, action.key.split("/")[1], limits.approval_for, limits.rules)
+    return " and ".join(rule.wants for rule in rules if rule != needed.ANYBODY) or ANYBODY

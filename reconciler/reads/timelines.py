@@ -135,14 +135,15 @@ def _orders(lines: Iterable[LineView]) -> dict[str, tuple[str, ...]]:
 
 
 def _approvers(raw: Mapping[str, Any], orders: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Of an op: who approved its actions, by order, or by review as its line tells."""
+    """Of an op: who approved its actions."""
     if raw.get("t") != "op":
         return ()
+    words: Any = raw.get("approved")
+    if isinstance(words, list):  # by which words it passed, as the engine wrote it
+        return tuple(told(str(word), 200) for word in cast("Sequence[Any]", words))
     digests = [str(text) for text in raw.get("actions") or ()]
     by_order = [who for subject, names in orders.items() if _is_one_of(subject, digests) for who in names]
-    by_review: Any = raw.get("approved") or ()
-    names: Sequence[Any] = [by_review] if isinstance(by_review, str) else by_review
-    return tuple(dict.fromkeys((*by_order, *(told(str(who), 200) for who in names))))
+    return tuple(dict.fromkeys(by_order))
 
 
 def _is_one_of(subject: str, digests: Iterable[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.apibox import ApiBox
-from tests.engine.fakes import AUTHOR, cluster_yaml, group_yaml
+from tests.engine.fakes import AUTHOR, POLICY, cluster_yaml, group_yaml
 
 GPU = group_yaml("gpu", 2).replace("ml.m5.2xlarge", "ml.g5.12xlarge")
 STORAGE = """apiVersion: instantstart/v1
@@ -135,6 +135,26 @@ def test_what_is_held_has_a_way_out_and_who_may_say_it(api: ApiBox) -> None:
     assert protected, told["held"]
     for held in protected:
         assert held["order"] == "release" and "operate" in held["who"] and held["way"] and held["subject"]
+
+
+def test_who_may_approve_is_what_the_policy_says(api: ApiBox) -> None:
+    reader = ready(api)
+    two = "{costs: [delete], approvers: [owner@example.com, lead@example.com], count: 2}"
+    rules = f"    rules: [{two}]\n"
+    api.rig.commit_paths({"clusters/policy.yaml": POLICY + rules})
+    api.rig.commit({"gpu": None})
+    api.rig.settle()
+    (held,) = reader.get("/clusters/prod").json()["held"]
+    assert (held["reason"], held["order"]) == ("NeedsApproval", "approve") and "owner@example.com" in held["who"]
+    thing = next(t for t in reader.get("/clusters/prod/resources").json()["items"] if t["key"].endswith("/gpu"))
+    assert (thing["planned"], thing["held"], thing["wanted"]) == ("delete", True, False)
+    for approver in ("owner@example.com", "lead@example.com"):
+        api.rig.order("approve", held["subject"], principal=approver)
+    api.rig.settle()
+    assert reader.get("/clusters/prod").json()["held"] == []
+    ops = [e for e in walk(reader, "/clusters/prod/timeline?kind=op", 500) if e["detail"].get("phase") == "intent"]
+    approved = [who for entry in ops for who in entry["approved"]]
+    assert any("owner@example.com" in word for word in approved), approved
 
 
 def test_resources_are_what_is_ours_by_stage(api: ApiBox) -> None:
