@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from reconciler.reads import logs
 from reconciler.reads.asking import asking
-from reconciler.reads.logs import Frame, LogPage
+from reconciler.reads.logs import LogPage
 from reconciler.reads.pods import PodView
 from web.api import etags
 from web.api.access import Reader
@@ -49,11 +49,7 @@ def list_pods(
     return written(request, [texts.of(pod) for _, pod in found], following, [part])
 
 
-@router.get(
-    "/{namespace}/{pod}/logs",
-    operation_id="list_logs",
-    responses={**responses(404), 101: {"model": Frame, "description": "As a WebSocket: each message is one of these"}},
-)
+@router.get("/{namespace}/{pod}/logs", operation_id="list_logs", responses=responses(404))
 def list_logs(
     house: HouseDep,
     _who: Reader,
