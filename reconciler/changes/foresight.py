@@ -28,7 +28,7 @@ from schemas.documents.policy import POLICY_PATH
 from schemas.documents.problems import Problem
 from schemas.documents.records import SourceFile
 from schemas.errors import FieldConflict, InvalidInput
-from schemas.plan import Action
+from schemas.plan import Action, Plan, Refusal
 from schemas.values import digest
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,8 @@ _US: Final = ("InstantStart", "instantstart@localhost")
 class Foresight:
     """`main`: where the branch stood; `commit`: what the merge would be, None where there is a conflict. `files`: those
     that would change, path → blob as proposed. `scopes`: one for each cluster, gates included. `introduced`: by
-    cluster, digests of actions that are planned because of this change and not without it. `problems`: of documents
+    cluster, digests of actions that are planned because of this change and not without it; `impossible`: what is
+    refused because of it. `problems`: of documents
     and policy as they would be; `refused`: why the change cannot be laid over the branch, where no field conflicts."""
 
     main: str
@@ -51,6 +52,7 @@ class Foresight:
     looked_at: datetime
     scopes: Mapping[str, Scope] = field(default_factory=dict[str, Scope])
     introduced: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    impossible: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict[str, tuple[Refusal, ...]])
     problems: tuple[Problem, ...] = ()
     conflicts: tuple[FieldConflict, ...] = ()
     refused: str | None = None
@@ -119,11 +121,13 @@ class Foresights:
             return dataclasses.replace(empty, refused=error.message)
         clusters = clusters_of(self._repo.changes.changed_files(main, commit))
         scopes = foresee(self._engine, clusters, commit, main)
+        without = self._without(scopes, main)
         return dataclasses.replace(
             empty,
             commit=commit,
             scopes=scopes,
-            introduced=self._introduced(scopes, main),
+            introduced={c: _digests(scope.plan) - _digests(without.get(c)) for c, scope in scopes.items()},
+            impossible={c: _more(scope.plan, without.get(c)) for c, scope in scopes.items()},
             problems=tuple(self._problems(commit, scopes.values(), over)),
         )
 
@@ -141,27 +145,20 @@ class Foresights:
                 del self._commits[next(iter(self._commits))]
         return made
 
-    def _introduced(self, scopes: Mapping[str, Scope], main: str) -> dict[str, frozenset[str]]:
-        """What is planned with the change and not without it. What waits already is not this change's doing."""
-        waiting = self._without(scopes, main)
-        found: dict[str, frozenset[str]] = {}
-        for cluster, scope in scopes.items():
-            planned = frozenset(a.digest for a in scope.plan.actions) if scope.plan is not None else frozenset[str]()
-            found[cluster] = planned - waiting.get(cluster, frozenset())
-        return found
-
-    def _without(self, scopes: Mapping[str, Scope], main: str) -> dict[str, frozenset[str]]:
-        """Digests of what is planned at the branch's head, by cluster: as the loop saw it last, or looked at now."""
+    def _without(self, scopes: Mapping[str, Scope], main: str) -> dict[str, Plan]:
+        """What is planned at the branch's head, by cluster, as the loop saw it last or looked at now. What waits there
+        already is not the change's doing."""
         there = self._repo.clusters(main)
-        known: dict[str, frozenset[str]] = {}
+        known: dict[str, Plan] = {}
         for cluster in scopes:
             sight = self._engine.sights.get(cluster)
             plan = sight.plan if sight is not None else None
             if plan is not None and cluster in there and plan.revision == self._repo.revision_of(main, cluster):
-                known[cluster] = frozenset(action.digest for action in plan.actions)
+                known[cluster] = plan
         left = [cluster for cluster in scopes if cluster not in known and cluster in there]
         for cluster, scope in foresee(self._engine, left, main, main).items() if left else ():
-            known[cluster] = frozenset(a.digest for a in scope.plan.actions) if scope.plan is not None else frozenset()
+            if scope.plan is not None:
+                known[cluster] = scope.plan
         return known
 
     def _problems(self, commit: str, scopes: Iterable[Scope], over: combining.Laid) -> list[Problem]:
@@ -170,3 +167,13 @@ class Foresights:
         if policy is not None:
             found += load_policy(SourceFile(path=POLICY_PATH, data=policy)).problems
         return found
+
+
+def _digests(plan: Plan | None) -> frozenset[str]:
+    return frozenset(action.digest for action in plan.actions) if plan is not None else frozenset()
+
+
+def _more(plan: Plan | None, without: Plan | None) -> tuple[Refusal, ...]:
+    """Refusals that are not there without the change."""
+    known = {(one.key, one.reason, one.message) for one in without.refusals} if without is not None else set[object]()
+    return tuple(one for one in plan.refusals if (one.key, one.reason, one.message) not in known) if plan else ()

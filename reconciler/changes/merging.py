@@ -117,6 +117,15 @@ def _must_fit(change: Change, seen: Foresight) -> None:
         flaws = [_flaw(problem) for problem in seen.problems]
         text = f"what the merge would make is not valid: {seen.problems[0]}"
         raise Conflict(text, reason="DocumentsInvalid", flaws=flaws, way_out="edit the change")
+    impossible = [one for found in seen.impossible.values() for one in found]
+    if impossible:
+        flaws = [
+            Flaw(where=one.key, expected="a change that can be made", found=one.message, hint=one.way_out)
+            for one in impossible
+        ]
+        first = impossible[0]
+        text = f"{first.key} cannot be changed like this: {first.message}"
+        raise Conflict(text, reason="Impossible", flaws=flaws, way_out=first.way_out)
     if seen.unplanned:
         cluster, why = next(iter(seen.unplanned.items()))
         raise Unavailable(f"no plan, no merge: {cluster} cannot be planned now: {why}", reason="NotPlanned")

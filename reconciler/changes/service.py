@@ -21,6 +21,8 @@ from schemas.changes import ChangeUpdate, NewChange, NewRevert, NewReview
 from schemas.errors import StopUntilChange
 from schemas.principals import Principal
 
+_KEPT = 5000  # changes of which the files stay in memory
+
 
 class Changes:
     """Thread-safe; several processes may serve one repository."""
@@ -30,12 +32,22 @@ class Changes:
         self.store = Store(engine.repo, engine.signing, engine.clock.iso)
         self._engine = engine
         self._foresights = Foresights(engine.repo, engine)
+        self._files: dict[tuple[str, str], dict[str, tuple[str | None, str | None]]] = {}
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
     def list(self) -> Sequence[State]:
         """Oldest first."""
         return self.store.all()
+
+    def summaries(self, states: Sequence[State]) -> Sequence[ChangeSummary]:
+        """What stands in a list of them."""
+        pairs = [(state.change.base, state.change.head) for state in states]
+        missing = [pair for pair in pairs if pair not in self._files and pair[0] != pair[1]]
+        if len(missing) > 1:
+            for pair, files in self.repo.changes.all_changed_files(missing).items():
+                self._keep(pair, files)
+        return [self.summary(state) for state in states]
 
     def state(self, change: str) -> State:
         """Raises NotFound."""
@@ -56,7 +68,9 @@ class Changes:
 
     def files(self, change: Change) -> dict[str, tuple[str | None, str | None]]:
         """Path → blob before and after."""
-        return combining.proposed(self.repo, change.base, change.head)
+        pair = (change.base, change.head)
+        found = self._files.get(pair)
+        return found if found is not None else self._keep(pair, combining.proposed(self.repo, *pair))
 
     def foresee(self, change: str, *, fresh: bool = False) -> tuple[Foresight, Verdict]:
         """What it would do, and what is missing. Raises Conflict if it has ended."""
@@ -137,6 +151,15 @@ class Changes:
             body={"revert": asked.model_dump(mode="json", exclude_unset=True)},
         )
         return self.view(change)
+
+    def _keep(
+        self, pair: tuple[str, str], files: dict[str, tuple[str | None, str | None]]
+    ) -> dict[str, tuple[str | None, str | None]]:
+        """What two commits differ in never changes."""
+        self._files[pair] = files
+        while len(self._files) > _KEPT:
+            self._files.pop(next(iter(self._files)), None)
+        return files
 
     # Helpers ---------------------------------------------------------------------------------------------------------
 

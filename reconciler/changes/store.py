@@ -60,7 +60,8 @@ class Store:
         self._writing = threading.Lock()
         self._reading = threading.Lock()
         self._known: dict[str, tuple[str, Change]] = {}
-        self._contained: tuple[str, set[str]] = ("", set())
+        # Where the branch stood, which commits it held, and about which that is known.
+        self._contained: tuple[str, frozenset[str], frozenset[str]] = ("", frozenset(), frozenset())
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
@@ -119,14 +120,17 @@ class Store:
     def _held(self, commits: set[str], main: str) -> set[str]:
         """Those of these commits that the branch holds. What it held once it holds, until history is rewritten."""
         with self._reading:
-            at, known = self._contained
+            at, held, asked = self._contained
         if at != main:
-            known = known if at and not self.repo.history_rewritten(at, main) else set[str]()
-        left = {sha for sha in commits - known if self.repo.has_commit(sha)}
-        held = left - self.repo.changes.not_in(left, main)
+            held = held if at and not self.repo.history_rewritten(at, main) else frozenset[str]()
+            asked = held
+        left = commits - asked
+        if left:
+            held |= left - self.repo.changes.not_in(left, main)
+            asked |= left
         with self._reading:
-            self._contained = (main, known | held)
-        return commits & (known | held)
+            self._contained = (main, held, asked)
+        return commits & held
 
     # Writing ---------------------------------------------------------------------------------------------------------
 

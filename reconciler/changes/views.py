@@ -277,7 +277,7 @@ def _plan(seen: Foresight) -> CheckView:
             counts[action.verb.value] = counts.get(action.verb.value, 0) + 1
         told = ", ".join(f"{number} to {verb}" for verb, number in counts.items()) or "nothing to do"
         says.append(f"{cluster}: {told}")
-        refused += [f"{cluster}: {one.message}; {one.way_out}".rstrip("; ") for one in scope.plan.refusals]
+        refused += [f"{one.key}: {one.message}; {one.way_out}".rstrip("; ") for one in seen.impossible[cluster]]
         says += [f"{cluster}: {one.message}" for one in scope.plan.findings if one.severity != "info"]
     if refused:
         return CheckView(name="plan", state="failed", says=(*refused, *says))

@@ -91,6 +91,18 @@ class ChangeRefs:
         commits = self._reader.commits([names.sha(old), names.sha(new)])
         return trees.changed_files(self._reader, commits[old].tree, commits[new].tree)
 
+    def all_changed_files(
+        self, pairs: Iterable[tuple[str, str]]
+    ) -> dict[tuple[str, str], dict[str, tuple[str | None, str | None]]]:
+        """As `changed_files`, for many pairs of commits by one process, which git does faster for large folders."""
+        wanted = list(dict.fromkeys(pairs))
+        commits = self._reader.commits({names.sha(sha) for pair in wanted for sha in pair})
+        trees_of = {pair: (commits[pair[0]].tree, commits[pair[1]].tree) for pair in wanted}
+        asked = "".join(f"{old} {new}\n" for old, new in dict.fromkeys(trees_of.values()))
+        options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--full-index")
+        found = trees.parse_diffs(self._git.must("diff-tree", "--stdin", *options, stdin=asked.encode()))
+        return {pair: found.get(trees_of[pair], {}) for pair in wanted}
+
     def merge_base(self, a: str, b: str) -> str | None:
         """The newest commit that both contain; None: they have nothing in common."""
         done = self._git.run("merge-base", names.sha(a), names.sha(b))
@@ -99,13 +111,14 @@ class ChangeRefs:
         return done.out.decode().split()[0] if done.ok and done.out.strip() else None
 
     def not_in(self, commits: Iterable[str], head: str) -> set[str]:
-        """Those of these commits that `head` does not contain. One process for all."""
-        wanted = {names.sha(sha) for sha in commits}
-        if not wanted:
-            return set()
-        asked = "".join(f"{sha}\n" for sha in sorted(wanted)) + f"^{names.sha(head)}\n"
+        """Those of these commits that `head` does not contain, or that are no longer here. One process for all."""
+        wanted = sorted({names.sha(sha) for sha in commits})
+        here = [sha for sha, found in zip(wanted, self._reader.lookup(wanted), strict=True) if found is not None]
+        if not here:
+            return set(wanted)
+        asked = "".join(f"{sha}\n" for sha in here) + f"^{names.sha(head)}\n"
         found = self._git.must("rev-list", "--stdin", stdin=asked.encode()).decode().split()
-        return wanted & set(found)
+        return (set(wanted) - set(here)) | (set(here) & set(found))
 
     def changes_of(self, path: str, old: str, new: str, limit: int = 200) -> list[str]:
         """Commits of the first-parent line from `old` to `new` that changed a file, newest first."""

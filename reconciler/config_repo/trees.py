@@ -25,6 +25,7 @@ from reconciler.config_repo.records import RepoFile
 MAX_FILE = 1 << 20
 MAX_FILES = 20_000
 MAX_DEPTH = 16
+_NONE = "0" * 40
 
 
 def find_entry(reader: Reader, tree: str, parts: Sequence[str]) -> TreeEntry | None:
@@ -168,6 +169,24 @@ def changed_files(reader: Reader, old: str, new: str) -> dict[str, tuple[str | N
         level = below
         if not level:
             break
+    return found
+
+
+def parse_diffs(out: bytes) -> dict[tuple[str, str], dict[str, tuple[str | None, str | None]]]:
+    """What `git diff-tree --stdin -r -z` says of pairs of trees, as `changed_files` does."""
+    found: dict[tuple[str, str], dict[str, tuple[str | None, str | None]]] = {}
+    files: dict[str, tuple[str | None, str | None]] = {}
+    tokens = iter(out.split(b"\0"))
+    for token in tokens:
+        while token and not token.startswith(b":"):  # "<tree> <tree>\n" stands before the first file of a pair
+            head, _, token = token.partition(b"\n")
+            old, new = head.decode().split()
+            files = found.setdefault((old, new), {})
+        if not token:
+            continue
+        _, _, before, after, _ = token.decode().split()
+        path = next(tokens).decode("utf-8", "backslashreplace")
+        files[path] = None if before == _NONE else before, None if after == _NONE else after
     return found
 
 

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 def foresee(engine: Engine, clusters: Iterable[str], commit: str, policy_at: str) -> dict[str, Scope]:
     """A scope for each of these clusters, looked at, planned and gated; `problem` says why one could not be."""
     approvals = engine.approvals.all()
+    engine.repo.clusters_ever(policy_at)  # once the branch's line is known, a commit beside it costs one step
     scopes: dict[str, Scope] = {}
     for cluster in clusters:
         scope = _open(engine, cluster, commit)

@@ -144,3 +144,21 @@ def test_a_merge_that_would_break_the_policy_is_refused(made: Made) -> None:
 
 def _approve(plan: str | None) -> NewReview:
     return NewReview(verdict="approve", plan=plan)
+
+
+def test_what_cannot_be_done_is_not_merged(made: Made) -> None:
+    """A field that cannot be changed: the plan refuses it, with the way out."""
+    box = made("  approvals: {}\n")
+    moved = {"op": "replace", "path": "/spec/region", "value": "us-east-1"}
+    opened = box.open({"edit": "patch", "cluster": "prod", "kind": "Cluster", "name": "prod", "patch": [moved]})
+    with pytest.raises(Conflict) as told:
+        box.merge(opened.id)
+    assert told.value.reason in ("Impossible", "DocumentsInvalid")
+    taken = {"op": "replace", "path": "/spec/instanceType", "value": "ml.c5.2xlarge"}
+    edit = {"edit": "patch", "cluster": "prod", "kind": "InstanceGroup", "name": "spare", "patch": [taken]}
+    second = box.open(edit)
+    assert {one.name: one.state for one in second.checks}["plan"] == "failed"
+    with pytest.raises(Conflict) as told:
+        box.merge(second.id)
+    assert (told.value.reason, bool(told.value.way_out)) == ("Impossible", True)
+    assert box.open(scale(4)).mergeable

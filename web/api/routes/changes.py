@@ -52,9 +52,10 @@ def list_changes(
     """Newest first, without checks."""
     states = [one for one in house.changes.list() if state is None or one.name == state]
     if cluster is not None:
-        states = [one for one in states if cluster in house.changes.summary(one).clusters]
+        told = zip(states, house.changes.summaries(states), strict=True)
+        states = [one for one, summary in told if cluster in summary.clusters]
     found, following = page(states, asked, key=lambda one: one.change.id, newest_first=True)
-    shown = Page[ChangeSummary](items=[house.changes.summary(one) for one in found], next=following)
+    shown = Page[ChangeSummary](items=list(house.changes.summaries(found)), next=following)
     etags.check(request, response, etags.of(shown))
     return shown
 
