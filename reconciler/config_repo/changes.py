@@ -80,12 +80,6 @@ class ChangeRefs:
         commit = self._reader.commit(at)
         return f"{commit.subject}\n{commit.body}".strip()
 
-    def keys(self) -> dict[str, str]:
-        """Every key, and when it was written."""
-        refs = list_refs(self._git, names.KEYS)
-        commits = self._reader.commits(refs.values())
-        return {ref.removeprefix(names.KEYS): commits[sha].at for ref, sha in refs.items()}
-
     def changed_files(self, old: str, new: str) -> dict[str, tuple[str | None, str | None]]:
         """Path → blob before and after, of everything in which two commits differ; None: not there."""
         commits = self._reader.commits([names.sha(old), names.sha(new)])
@@ -102,13 +96,6 @@ class ChangeRefs:
         options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--full-index")
         found = trees.parse_diffs(self._git.must("diff-tree", "--stdin", *options, stdin=asked.encode()))
         return {pair: found.get(trees_of[pair], {}) for pair in wanted}
-
-    def merge_base(self, a: str, b: str) -> str | None:
-        """The newest commit that both contain; None: they have nothing in common."""
-        done = self._git.run("merge-base", names.sha(a), names.sha(b))
-        if done.code not in (0, 1):
-            raise GitFailed(f"git merge-base failed: {done.err}")
-        return done.out.decode().split()[0] if done.ok and done.out.strip() else None
 
     def not_in(self, commits: Iterable[str], head: str) -> set[str]:
         """Those of these commits that `head` does not contain, or that are no longer here. One process for all."""
@@ -177,10 +164,6 @@ class ChangeRefs:
         commit = new_commit(tree=EMPTY_TREE, parents=[keeps], author=US, committer=US, at=self._clock(), message=text)
         move.objects += [new_object("tree", b""), commit]
         move.updates.append(RefUpdate(ref=names.KEYS + names.key(key), old=None, new=commit.id))
-
-    def drop_key(self, move: Move, key: str) -> None:
-        ref = names.KEYS + names.key(key)
-        move.updates.append(RefUpdate(ref=ref, old=self._at(ref), new=None))
 
     def publish(self, move: Move) -> None:
         """Raises RefMoved (`ref` says which), and what `fetch` raises."""
