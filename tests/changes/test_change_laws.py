@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,42 +27,55 @@ from tests.engine.fakes import cluster_yaml, group_yaml
 
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
+Strategy: TypeAlias = st.SearchStrategy[Any]
+
 # Requests ------------------------------------------------------------------------------------------------------------
 
-texts = st.text(max_size=40)
-words = st.sampled_from(
+
+def _pointer(parts: list[str]) -> str:
+    return "".join(f"/{part}" for part in parts)
+
+
+def _joined(folder: str, rest: str) -> str:
+    return folder + rest
+
+
+def _nested(inner: Strategy) -> Strategy:
+    return st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
+
+
+texts: Strategy = st.text(max_size=40)
+words: Strategy = st.sampled_from(
     ["spec", "count", "labels", "taints", "zone", "-", "0", "1", "", "~0", "~1", "~2", "metadata", "é", "a/b"]
 )
-pointers = st.lists(words | texts, max_size=4).map(lambda parts: "".join(f"/{part}" for part in parts)) | texts
-scalars = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False) | texts
-values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=6
-)
-steps = st.fixed_dictionaries(
+pointers: Strategy = st.lists(words | texts, max_size=4).map(_pointer) | texts
+scalars: Strategy = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False) | texts
+values: Strategy = st.recursive(scalars, _nested, max_leaves=6)
+steps: Strategy = st.fixed_dictionaries(
     {"op": st.sampled_from(["add", "replace", "remove", "test", "move", "copy", "explode"]) | texts, "path": pointers},
     optional={"value": values, "from": pointers},
 )
-kinds = st.sampled_from(["InstanceGroup", "Cluster", "Storage", "Policy", "nothing"])
-names = st.sampled_from(["workers", "spare", "prod", "none"]) | texts
-clusters = st.sampled_from(["prod", "prod", "new", "..", "x" * 41]) | texts
-folders = st.sampled_from(["clusters/prod/", "clusters/", "clusters/new/", "/", "../", ""])
-paths = st.builds(
-    lambda folder, rest: folder + rest,
+kinds: Strategy = st.sampled_from(["InstanceGroup", "Cluster", "Storage", "Policy", "nothing"])
+names: Strategy = st.sampled_from(["workers", "spare", "prod", "none"]) | texts
+clusters: Strategy = st.sampled_from(["prod", "prod", "new", "..", "x" * 41]) | texts
+folders: Strategy = st.sampled_from(["clusters/prod/", "clusters/", "clusters/new/", "/", "../", ""])
+paths: Strategy = st.builds(
+    _joined,
     folders,
     texts | st.sampled_from(["a.yaml", "x.sh", ".git/config", "a/b/c.yaml", "policy.yaml"]),
 )
-documents = st.fixed_dictionaries(
+documents: Strategy = st.fixed_dictionaries(
     {"apiVersion": st.just("instantstart/v1"), "kind": kinds, "metadata": st.fixed_dictionaries({"name": names})},
     optional={"spec": st.dictionaries(texts, values, max_size=4)},
 ) | st.dictionaries(texts, values, max_size=3)
-edits = st.one_of(
+edits: Strategy = st.one_of(
     st.fixed_dictionaries({"edit": st.just("patch"), "cluster": clusters, "kind": kinds, "name": names, "patch": st.lists(steps, max_size=4)}),
     st.fixed_dictionaries({"edit": st.just("put"), "cluster": clusters, "document": documents}, optional={"path": paths}),
     st.fixed_dictionaries({"edit": st.just("remove"), "cluster": clusters, "kind": kinds, "name": names}),
     st.fixed_dictionaries({"edit": st.just("file"), "path": paths, "text": st.none() | st.text(max_size=300)}),
     st.fixed_dictionaries({"edit": st.just("removeCluster"), "cluster": clusters}),
 )  # fmt: skip
-requests = st.fixed_dictionaries(
+requests: Strategy = st.fixed_dictionaries(
     {"title": texts | st.just("a title"), "edits": st.lists(edits, min_size=1, max_size=3)},
     optional={"why": st.text(max_size=200), "base": texts | st.just("main")},
 )
