@@ -80,5 +80,5 @@ def _served(path: Path, asked: Headers, kept: str) -> Response:
 
 
 def add_to(app: FastAPI) -> None:
-    """After every route: what none of them answers is a page, or is not there."""
-    app.mount("/", UiFiles())
+    """What no route answers, also of those that are added later, is a page, or is not there."""
+    app.router.default = UiFiles()
