@@ -1,4 +1,4 @@
-"""The whole demo as a program calls it: sandbox, engine, five scenes, and the proof that nothing happened twice."""
+"""The whole demo as a program calls it: sandbox, service, five scenes, and the proof that nothing happened twice."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def test_the_demo_goes_well(request: pytest.FixtureRequest) -> None:
     assert told["failed"] == [] and told["ok"] and done.returncode == 0, done.stderr.decode()[-2000:]
     assert told["conditions"] == {"create": "Ready", "scale": "Ready", "refused": "Stalled", "revert": "Ready"}
     assert told["refusal"].startswith("Immutable")
+    assert list(told["changes"].values()) == ["merged"]
     assert told["duplicates"] == [] and told["unjoined"] == [] and told["idle_mutations"] == 0
 
 

@@ -30,10 +30,11 @@ def demo(
     kubernetes: KubernetesOption = "simulated",
     as_json: AsJson = False,
 ) -> None:
-    """Show it all without an AWS account. Make a cluster, scale it, ask for the impossible, take it back."""
+    """Show it all without an AWS account. Make a cluster, let an agent propose to scale it, ask for the impossible."""
     from web.demo import show
     from web.demo.play import house, play
     from web.demo.world import pointed_at, sandbox
+    from web.settings import PORT
 
     must_have_sandbox()
     for name in (signal.SIGTERM, signal.SIGHUP):  # so that the sandbox is ended in every case, a closed terminal too
@@ -41,7 +42,11 @@ def demo(
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
     if not as_json:
         output.lines(["Starting a simulated AWS account ..."])
-    with sandbox(rate, kubernetes) as world, pointed_at(world), house(world, keep=keep) as stage:
+    with (
+        sandbox(rate, kubernetes) as world,
+        pointed_at(world),
+        house(world, keep=keep, port=0 if as_json else PORT) as stage,
+    ):
         if not as_json:
             output.lines(show.beginning(stage))
         with show.watching(stage, quiet=as_json) as (tell, watch):

@@ -1,4 +1,5 @@
-"""The scenes: make the cluster, tick again, scale a group, ask for the impossible, take it back."""
+"""The scenes: make the cluster, tick again, let an agent propose a scale and a person merge it, ask for the impossible,
+take it back."""
 
 from __future__ import annotations
 
@@ -17,15 +18,16 @@ from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine.settings import Settings
 from reconciler.reads import statuses
 from reconciler.reads.statuses import StatusView
-from web.demo import documents, evidence
+from schemas.errors import InvalidInput
+from web.demo import documents, evidence, people
 from web.demo.documents import CLUSTER
 from web.demo.world import World, prepare
 
 if TYPE_CHECKING:
-    from reconciler.engine.loop import Loop
     from reconciler.engine.tick import Engine
+    from web.service import Service
 
-AUTHOR = ("Demo Person", "demo@example.com")
+AUTHOR = ("Platform engineer", people.PERSON)
 OTHER_TYPE = "ml.g5.12xlarge"
 MIRROR = "INSTANTSTART_CHART_MIRROR"
 _LONGEST = 4 * 3600.0  # simulated seconds for one scene
@@ -50,18 +52,19 @@ class Outcome:
     idle_mutations: int = 0
     crashes: int = 0
     refusal: str = ""
+    changes: dict[str, str] = field(default_factory=dict[str, str])  # state of each by its id
     failed: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """The demo's house: sandbox, repository, engine and its loop, all running."""
+    """The demo's house: sandbox, repository, and the service over it, all running."""
 
     folder: Path
     world: World
     repo: ConfigRepo
     engine: Engine
-    loop: Loop
+    service: Service
     files: dict[str, bytes]
     began: int  # the newest entry of the request log before the engine started
     environment: dict[str, str]  # what another process needs beside the world's
@@ -76,9 +79,9 @@ Watch = Callable[[], None]
 
 
 @contextmanager
-def house(world: World, *, keep: bool) -> Generator[Stage]:
-    """Repository and engine in a folder of their own, which goes away at the end unless it is to be kept."""
-    from reconciler.engine.loop import Loop
+def house(world: World, *, keep: bool, port: int) -> Generator[Stage]:
+    """Repository and service in a folder of their own, which goes away at the end unless it is to be kept. `port`: the
+    API's; one that is taken is left to who has it."""
     from reconciler.engine.start import open_engine
     from reconciler.sandbox.chart import make_chart_repository
 
@@ -99,25 +102,35 @@ def house(world: World, *, keep: bool) -> Generator[Stage]:
         )
         began = prepare(world)
         engine = open_engine(settings)
-        loop = Loop(engine, rate=world.rate)
+        service = _service(engine, settings, port)
         repo = ConfigRepo.open(settings.repository, state_dir=folder / "state", writer="demo-person")
-        loop.start()
+        service.start()
         try:
             yield Stage(
                 folder=folder,
                 world=world,
                 repo=repo,
                 engine=engine,
-                loop=loop,
+                service=service,
                 files=files,
                 began=began,
                 environment={MIRROR: mirror},
             )
         finally:
-            loop.stop()
+            service.stop()
             repo.close()
             engine.close()
             engine.pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _service(engine: Engine, settings: Settings, port: int) -> Service:
+    from web.service import Service
+    from web.settings import WebSettings
+
+    try:
+        return Service(engine, settings, WebSettings(port=port))
+    except InvalidInput:
+        return Service(engine, settings, WebSettings(port=0))
 
 
 def play(stage: Stage, tell: Tell, watch: Watch) -> Outcome:
@@ -126,7 +139,7 @@ def play(stage: Stage, tell: Tell, watch: Watch) -> Outcome:
     began = time.monotonic()
     if _scene(stage, outcome, watch, "create"):
         outcome.idle_mutations = _idle(stage)
-        tell(f"The cluster is Ready. A second look sent {outcome.idle_mutations or 'no'} changes.")
+        tell(f"The cluster is Ready. A second look sent {outcome.idle_mutations or 'nothing'}.")
         if outcome.idle_mutations:
             outcome.failed.append(f"the tick after Ready sent {outcome.idle_mutations} mutations")
         _scale(stage, outcome, tell, watch)
@@ -137,11 +150,32 @@ def play(stage: Stage, tell: Tell, watch: Watch) -> Outcome:
 
 
 def _scale(stage: Stage, outcome: Outcome, tell: Tell, watch: Watch) -> None:
+    """An agent proposes, a person decides, the engine applies; all over the API."""
+    agent, person = people.agent(stage.service), people.person(stage.service)
     now = documents.count_of(stage.files)
-    change = documents.with_count(stage.files, now + 1)
-    tell(f"A commit: {documents.GROUP} from {now} to {now + 1} nodes.")
-    _commit(stage, change, f"Scale {documents.GROUP} to {now + 1}")
-    stage.files.update(change)
+    patch = [{"op": "replace", "path": "/spec/count", "value": now + 1}]
+    edit = {"edit": "patch", "cluster": CLUSTER, "kind": "InstanceGroup", "name": documents.GROUP, "patch": patch}
+    title = f"Scale {documents.GROUP} to {now + 1}"
+    asked = {"title": title, "why": "One node more for the evaluation.", "edits": [edit]}
+    change = agent.post("/changes", asked)
+    where = f"/changes/{change['id']}"
+    tell(f"An agent proposes: {title}. {stage.service.base}{where}")
+    plan = agent.get(f"{where}/plan")
+    for cluster in plan["clusters"]:
+        for action in cluster["plan"]["actions"]:
+            tell(f"  its plan: {action['verb']} {action['key']} ({action['cost']})")
+    approval = {"verdict": "approve", "plan": plan["digest"], "text": "It fits the quota."}
+    try:
+        agent.post(f"{where}/reviews", approval)
+        outcome.failed.append("an agent could approve its own change")
+    except people.Refused as refused:
+        tell(f"  the agent itself may not approve it: {refused}")
+    person.post(f"{where}/reviews", approval)
+    merged = person.post(f"{where}/merge")
+    outcome.changes[merged["id"]] = merged["state"]
+    tell(f"  {people.PERSON} approves and merges it: {str(merged['merged'])[:12]}")
+    path, data = next(iter(documents.with_count(stage.files, now + 1).items()))
+    stage.files[path] = data
     _scene(stage, outcome, watch, "scale")
 
 
@@ -206,7 +240,7 @@ def _idle(stage: Stage) -> int:
 
 def _commit(stage: Stage, changes: dict[str, bytes], message: str) -> str:
     revision = stage.repo.commit(onto=stage.repo.head(), changes=changes, message=message, author=AUTHOR)
-    stage.loop.nudge()
+    stage.service.loop.nudge()
     return revision
 
 
@@ -219,7 +253,7 @@ def _collect(stage: Stage, outcome: Outcome) -> None:
     outcome.unjoined = evidence.unjoined(log, journal)
     outcome.journal_lines = len(journal)
     outcome.requests, outcome.mutations = len(log), len(evidence.mutations(log))
-    outcome.crashes = stage.loop.crashes
+    outcome.crashes = stage.service.loop.crashes
     if outcome.duplicates:
         outcome.failed.append(f"{len(outcome.duplicates)} effects happened twice")
     if outcome.unjoined:

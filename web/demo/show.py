@@ -17,7 +17,9 @@ from reconciler.cli.render import logs
 from reconciler.cli.render.statuses import line_of, one
 from reconciler.reads import journals, statuses
 from reconciler.reads.journals import Tail
+from web.access.links import link
 from web.demo.documents import CLUSTER
+from web.demo.people import PERSON
 from web.demo.play import Outcome, Stage, Tell, Watch
 
 _SHOWN_LINES = 8
@@ -71,8 +73,13 @@ def beginning(stage: Stage) -> list[str]:
     return [
         f"A simulated AWS at {stage.world.endpoint}, {stage.world.rate:g} times as fast as the real one.",
         f"A config repository in {stage.repository} with one cluster, {CLUSTER}.",
+        f"To watch it in a browser, within ten minutes: {_door(stage)}",
         "",
     ]
+
+
+def _door(stage: Stage) -> str:
+    return link(stage.service.base, stage.service.house.access.links.make(name=PERSON))
 
 
 def ending(stage: Stage, outcome: Outcome) -> Iterator[Text | str]:
@@ -100,7 +107,8 @@ def ending(stage: Stage, outcome: Outcome) -> Iterator[Text | str]:
 
 def how_to_play(stage: Stage) -> Iterator[str]:
     yield ""
-    yield "It goes on until Ctrl-C. Play with it in another terminal:"
+    yield f"It goes on until Ctrl-C. In a browser, within ten minutes: {_door(stage)}"
+    yield "Or play with it in another terminal:"
     ours = {**stage.environment, "INSTANTSTART_REPOSITORY": str(stage.repository)}
     yield f"  . {sys.prefix}/bin/activate"
     for name, value in {**stage.world.environment(), **ours}.items():
