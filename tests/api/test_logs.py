@@ -198,6 +198,21 @@ def test_the_end_of_a_pod_is_told(live: LiveBox, end: str, reason: str) -> None:
     assert closed.value.rcvd is not None and closed.value.rcvd.code == 1000
 
 
+def test_a_container_that_begins_anew_is_told(live: LiveBox) -> None:
+    running(live)
+    live.server.log("default", "train-0", "before", at=START)
+    with following(live, tail=10) as socket:
+        frames(socket, has("before"))
+        again = pod("train-0")
+        again["status"]["containerStatuses"][0]["restartCount"] = 1
+        live.status(again)
+        live.server.log("default", "train-0", "after", at=START + 1)
+        live.api.rig.kube.close()  # type: ignore[attr-defined]  # the end of its first life ends the connection
+        found = frames(socket, lambda found: any(frame["kind"] == "restarted" for frame in found))
+        found += frames(socket, lambda more: "after" in texts([*found, *more]))
+    assert texts(found) == ["after"]
+
+
 def test_a_container_that_has_not_begun_is_waited_for(live: LiveBox) -> None:
     waiting = pod("train-0", phase="Pending")
     waiting["status"]["containerStatuses"] = []
