@@ -175,15 +175,16 @@ _RESERVED_DOMAINS: Final = (
     "karpenter.sh",
     "instantstart.dev",
 )
+_RESERVED_ENDS: Final = tuple(f".{domain}" for domain in _RESERVED_DOMAINS)
 
 
 def _not_reserved(key: str) -> str:
     domain, slash, name = key.rpartition("/")
     if len(name) > 63 or len(domain) > 253:
         raise refused("a key whose name has at most 63 characters")
-    for reserved in _RESERVED_DOMAINS if slash else ():
-        if domain == reserved or domain.endswith(f".{reserved}"):
-            raise refused(f"a key outside {reserved}/", "that prefix is reserved; use your own or none")
+    if slash and f".{domain}".endswith(_RESERVED_ENDS):
+        reserved = next(each[1:] for each in _RESERVED_ENDS if f".{domain}".endswith(each))
+        raise refused(f"a key outside {reserved}/", "that prefix is reserved; use your own or none")
     return key
 
 

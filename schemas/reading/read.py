@@ -9,11 +9,12 @@ from schemas.reading.records import Reading
 
 YAML_SUFFIXES: Final = (".yaml", ".yml")
 JSON_SUFFIXES: Final = (".json",)
+_SUFFIXES: Final = (*YAML_SUFFIXES, *JSON_SUFFIXES)
 
 
 def is_document_file(path: str) -> bool:
     """Whether a path is one that holds documents; anything else beside them is left as it is."""
-    return path.lower().endswith((*YAML_SUFFIXES, *JSON_SUFFIXES))
+    return path.lower().endswith(_SUFFIXES)
 
 
 def read(path: str, data: bytes, *, positions: bool = False, max_bytes: int = raw_text.MAX_BYTES) -> Reading:
