@@ -16,6 +16,8 @@ export const notFoundPage: PageEntry = { path: "*", load: () => import("./pages/
 
 export const pages: readonly PageEntry[] = [
   { path: "/", load: () => import("./pages/fleet/page") },
+  { path: "/changes", load: () => import("./pages/changes/page") },
+  { path: "/changes/:change", load: () => import("./pages/change/page") },
   { path: "/tokens", load: () => import("./pages/tokens/page") },
 ];
 
@@ -24,6 +26,12 @@ export const sections: readonly {
   readonly title: string | null;
   readonly entries: readonly { readonly href: string; readonly text: string }[];
 }[] = [
-  { title: null, entries: [{ href: "/", text: t.frame.nav.fleet }] },
+  {
+    title: null,
+    entries: [
+      { href: "/", text: t.frame.nav.fleet },
+      { href: "/changes", text: t.frame.nav.changes },
+    ],
+  },
   { title: t.frame.nav.access, entries: [{ href: "/tokens", text: t.frame.nav.tokens }] },
 ];

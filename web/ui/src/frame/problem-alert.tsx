@@ -6,6 +6,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import type { ReactNode } from "react";
 import { asProblem, isPassing, UNREACHABLE } from "../api/problems";
 import type { Problem } from "../api/schema";
+import { Conflicts } from "../parts/conflicts";
 import { t } from "../texts";
 
 export interface ProblemAlertProps {
@@ -40,6 +41,7 @@ export function ProblemAlert({ error, title, onRetry, onDismiss, children }: Pro
             ))}
           </ul>
         ) : null}
+        {problem.conflicts?.length ? <Conflicts found={problem.conflicts} /> : null}
         {wayOut && (
           <div>
             <strong>{t.problems.wayOut}:</strong> {wayOut}

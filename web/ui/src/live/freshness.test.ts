@@ -5,6 +5,7 @@ import type { StreamEvent } from "./stream";
 
 const journal: StreamEvent = { kind: "journal", cluster: "prod", line: { t: "stage", at: "", say: "" } };
 const change: StreamEvent = { kind: "change", id: "01j", state: "open" };
+const merged: StreamEvent = { ...change, state: "merged" };
 const tick: StreamEvent = { kind: "tick", at: "", problem: null };
 const of = (cluster: string) => ({ params: { path: { cluster } } });
 
@@ -19,8 +20,10 @@ test.each<[StreamEvent, readonly unknown[], boolean, string]>([
   [journal, ["get", "/api/v1/clusters/{cluster}/nodes", of("prod")], true, "what is below it"],
   [journal, ["get", "/api/v1/clusters/{cluster}", of("staging")], false, "another cluster"],
   [journal, ["get", "/api/v1/tokens"], false, "nothing of clusters"],
-  [change, ["get", "/api/v1/changes/{id}", { params: { path: { id: "01j" } } }], true, "the change"],
-  [change, ["get", "/api/v1/changes/{id}", { params: { path: { id: "01k" } } }], false, "another change"],
+  [change, ["get", "/api/v1/changes/{change}", { params: { path: { change: "01j" } } }], true, "the change"],
+  [change, ["get", "/api/v1/changes/{change}", { params: { path: { change: "01k" } } }], false, "another change"],
+  [merged, ["get", "/api/v1/changes/{change}", { params: { path: { change: "01k" } } }], true, "the branch moved"],
+  [merged, ["get", "/api/v1/changes/{change}/plan", { params: { path: { change: "01j" } } }], false, "it has none now"],
   [change, ["get", "/api/v1/clusters"], false, "a change that is open moves no cluster"],
   [tick, ["get", "/api/v1/clusters/{cluster}", of("staging")], true, "everything was looked at"],
   [{ kind: "gap" }, ["get", "/api/v1/session"], true, "nobody knows what was missed"],

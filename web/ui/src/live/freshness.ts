@@ -7,6 +7,8 @@ import type { StreamEvent } from "./stream";
 
 type Key = readonly [method: string, path: string, init?: { readonly params?: { readonly path?: object } }];
 
+const PLAN = "/api/v1/changes/{change}/plan";
+
 export function makesOld(event: StreamEvent, key: readonly unknown[]): boolean {
   const [method, path, init] = key as Partial<Key>;
   if (method !== "get" || typeof path !== "string") return false;
@@ -17,7 +19,9 @@ export function makesOld(event: StreamEvent, key: readonly unknown[]): boolean {
     case "journal":
       return isBelow(path, "clusters") && ("cluster" in named ? named.cluster === event.cluster : true);
     case "change":
-      return isBelow(path, "changes") && ("id" in named ? named.id === event.id : true);
+      if (event.state !== "open" && path === PLAN) return false; // what has ended has no plan
+      if (event.state === "open" && "change" in named) return isBelow(path, "changes") && named.change === event.id;
+      return isBelow(path, "changes"); // a merge moves the branch, and with it what every other one is laid over
     case "tick":
       return isBelow(path, "clusters");
   }

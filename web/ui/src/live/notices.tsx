@@ -1,6 +1,7 @@
 /** What a person should know, above every page, until they dismiss it. One notice per subject: the newest counts. */
 import type { FlashbarProps } from "@cloudscape-design/components/flashbar";
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
+import { t } from "../texts";
 
 export interface Notice {
   /** A newer notice with the same id takes the place of the older one. */
@@ -42,6 +43,7 @@ export function flashes({ notices, dismiss }: Notices, go: (to: string) => void)
     header: notice.header,
     content: notice.content,
     dismissible: true,
+    dismissLabel: t.common.close,
     onDismiss: () => dismiss(notice.id),
     ...(notice.link && {
       buttonText: notice.link.text,

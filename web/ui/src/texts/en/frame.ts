@@ -15,7 +15,7 @@ export const frame = {
   logOut: "Log out",
   more: "More",
   moreTitle: "All",
-  nav: { fleet: "Clusters", access: "Access", tokens: "Tokens" },
+  nav: { fleet: "Clusters", changes: "Changes", access: "Access", tokens: "Tokens" },
   opening: "Opening InstantStart",
   notFound: { title: "There is no such page", text: "The address may be old or mistyped.", way: "See all clusters" },
   broken: {

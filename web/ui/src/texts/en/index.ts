@@ -1,8 +1,24 @@
 /** English, by page; what several pages say is in `common`. */
+import { change, changes } from "./changes";
 import { common, conditions, scopes } from "./common";
 import { fleet } from "./fleet";
 import { frame, news, problems } from "./frame";
 import { login } from "./login";
+import { plan } from "./plan";
 import { tokens } from "./tokens";
 
-export const en = { locale: "en", common, conditions, scopes, frame, news, problems, login, fleet, tokens };
+export const en = {
+  locale: "en",
+  common,
+  conditions,
+  scopes,
+  frame,
+  news,
+  problems,
+  login,
+  fleet,
+  tokens,
+  plan,
+  changes,
+  change,
+};
