@@ -59,12 +59,17 @@ class Changes:
     def view(self, change: str) -> ChangeView:
         """With its checks while it is open: the plan is made for that, unless it was just made."""
         state = self.store.one(change)
-        seen, verdict = self.judged(state) if state.name == "open" else (None, None)
+        seen, verdict, stopped = None, None, ""
+        if state.name == "open":
+            try:
+                seen, verdict = self.judged(state)
+            except StopUntilChange as error:  # it can be read all the same
+                stopped = f"{error.message}; {error.way_out}" if error.way_out else error.message
         reverts = state.change.opened.reverts
         lost = reverting.losses(self.repo, self._engine.library, reverts) if reverts is not None else []
         branch = self.repo.changes.branch(change)
         files = self.files(state.change)
-        return views.whole(state, files, seen=seen, verdict=verdict, losses=lost, branch=branch)
+        return views.whole(state, files, seen=seen, verdict=verdict, stopped=stopped, losses=lost, branch=branch)
 
     def files(self, change: Change) -> dict[str, tuple[str | None, str | None]]:
         """Path → blob before and after."""

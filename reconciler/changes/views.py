@@ -123,11 +123,15 @@ def whole(
     *,
     seen: Foresight | None,
     verdict: Verdict | None,
+    stopped: str,
     losses: list[str],
     branch: str | None,
 ) -> ChangeView:
+    """`stopped`: why nobody can judge it now."""
     change = state.change
     checks = (*_checks(seen, verdict),) if seen is not None and verdict is not None else ()
+    if stopped:
+        checks = (CheckView(name="policy", state="failed", says=(stopped,)),)
     findings = list(change.findings)
     if branch is not None and branch != change.head and state.name == "open":
         findings.append(f"branch change/{change.id} stands at {branch[:12]}: what was pushed there is no part of it")

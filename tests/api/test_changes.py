@@ -278,6 +278,7 @@ def test_the_plan_of_a_cluster_at_any_revision(up: ApiBox) -> None:
 def test_the_policy_in_force(api: ApiBox) -> None:
     shown = api.client().get("/policy").json()
     assert shown["spec"]["approvals"] == {"requireFor": ["replace", "delete"], "rules": [], "expireAfter": "7d"}
+    proposed = api.client().post("/changes", json=change(scale(4))).json()
     api.rig.commit_paths({"clusters/policy.yaml": None})
     without = api.client().get("/policy").json()
     assert without["blob"] is None
@@ -287,6 +288,11 @@ def test_the_policy_in_force(api: ApiBox) -> None:
     assert broken.get("/policy").json()["problems"]
     made = broken.post("/changes", json=change(scale(4)))
     assert (made.status_code, made.json()["reason"]) == (422, "PolicyInvalid"), "nobody judges without a policy"
+    seen = broken.get(f"/changes/{proposed['id']}")
+    assert seen.status_code == 200 and not seen.json()["mergeable"], "it can be read, and talked about"
+    (check,) = seen.json()["checks"]
+    assert (check["name"], check["state"]) == ("policy", "failed") and "policy.yaml" in check["says"][0]
+    assert broken.post(f"/changes/{proposed['id']}/comments", json={"text": "wait"}).status_code == 201
 
 
 # Orders --------------------------------------------------------------------------------------------------------------
