@@ -17,7 +17,7 @@ from reconciler.config_repo.changes import Move
 from reconciler.config_repo.errors import UnknownRevision
 from reconciler.live.clock import Clock
 from schemas.changes import ChangeUpdate, NewChange
-from schemas.errors import Conflict, InvalidInput, Stale
+from schemas.errors import Conflict, Flaw, InvalidInput, Stale
 from schemas.principals import Principal, normal
 from schemas.values import canonical, digest
 
@@ -197,7 +197,8 @@ def _finish(store: Store, move: Move, text: str, asked: str) -> str:
         raise Conflict("this idempotency key was used by somebody else", reason="KeyTaken", way_out="use a new key")
     if line.get("body") != asked:
         text = f"this idempotency key opened change {change}, with another body"
-        raise Conflict(text, reason="KeyReused", way_out="use a new key for a new change")
+        flaw = Flaw(where=f"changes/{change}", expected="the request that opened it", found="another one")
+        raise Conflict(text, reason="KeyReused", flaws=[flaw], way_out="use a new key for a new change")
     _add_opening(store, move, change, line)
     if not move.updates and store.repo.changes.branch(change) is None and store.one(change).name == "open":
         store.repo.changes.set_branch(move, change, None, store.one(change).change.head)

@@ -16,12 +16,13 @@ from reconciler.config_repo.errors import ObjectMissing, UnknownCluster, Unknown
 from reconciler.engine.sight import Sight
 from reconciler.engine.tick import Engine
 from reconciler.live.aws.sessions import AwsSession
-from reconciler.reads import clusters, happenings, nodes, statuses, wishes
+from reconciler.reads import clusters, happenings, logs, nodes, statuses, wishes
 from reconciler.reads.clusters import AuthorView, ClusterView, SummaryView
 from reconciler.reads.following import Follow
 from reconciler.reads.happenings import EventView
 from reconciler.reads.journals import lines_of
 from reconciler.reads.kept import Kept
+from reconciler.reads.log_text import Line
 from reconciler.reads.logs import Tail
 from reconciler.reads.nodes import GroupView, NodeView
 from reconciler.reads.offerings import Offerings, OfferingsView
@@ -225,6 +226,25 @@ class Reads:
             self._places.discard((account, region))
             raise Unavailable("too many accounts and Regions were asked for", reason="TooManyPlaces")
         return self._offerings.of(self._engine.accounts.session(account, region))
+
+    def last_lines(self, name: str, pod: PodFacts, most: int) -> tuple[Line, ...]:
+        """The end of the logs of a pod's containers."""
+        kube = self.world(name).kube()
+        found: list[Line] = []
+        for container in [one.name for one in pod.containers if one.state != "waiting"]:
+            page = logs.page(
+                kube,
+                pod.namespace,
+                pod.name,
+                container=container,
+                since=None,
+                tail=most,
+                limit=most,
+                search="",
+                previous=False,
+            )
+            found += [Line(line.at, line.text) for line in page.items]
+        return tuple(found)
 
     def tail(self, name: str, namespace: str, pod: str, **how: Any) -> Tail:
         """A log to follow. The control plane may be asked anew for each connection."""
