@@ -23,7 +23,9 @@ FORBIDDEN: Final = (
     "patternProperties",
     "prefixItems",
 )
-_DROPPED: Final = ("title", "default", "$defs", "discriminator", "examples", "format")
+# Lengths and forms are checked, and told where they are wrong; they need not be known beforehand.
+_CHECKED: Final = ("maxLength", "minLength", "pattern", "maxItems", "minItems")
+_DROPPED: Final = ("title", "default", "$defs", "discriminator", "examples", "format", *_CHECKED)
 
 
 def of_input(model: type[BaseModel]) -> Schema:
@@ -32,11 +34,11 @@ def of_input(model: type[BaseModel]) -> Schema:
 
 
 def of_output(model: type[BaseModel]) -> Schema:
-    """Of an answer, its first level: rows are objects whose fields an answer shows by itself, and a whole schema of
-    each would cost a model's window more than it tells. Fields that have nothing to tell are left out of an answer, so
-    only those without a default are sure."""
+    """Of an answer, what is sure to be in it. An answer shows its other fields by itself, and a whole schema of each
+    would cost a model's window more than it tells."""
     whole = whole_output(model)
-    return {**whole, "properties": {name: _shallow(field) for name, field in whole["properties"].items()}}
+    sure = whole.get("required", [])
+    return {**whole, "properties": {name: _shallow(whole["properties"][name]) for name in sure}}
 
 
 def whole_output(model: type[BaseModel]) -> Schema:

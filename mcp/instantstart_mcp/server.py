@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.types import ListToolsResult
 
-from instantstart_mcp import catalogue
+from instantstart_mcp import catalogue, prompts, resources
 from instantstart_mcp.api import ApiProblem, Json
 from instantstart_mcp.calling import Door
 from instantstart_mcp.toolkit import made, may
@@ -49,6 +49,8 @@ def make_server(door: Door) -> MCPServer[Door]:
         log_level="WARNING",
         middleware=[_only_what_may_be_used],
     )
+    resources.add_to(server)
+    prompts.add_to(server)
     return server
 
 

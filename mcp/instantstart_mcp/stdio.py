@@ -38,15 +38,21 @@ class Where:
 
 def from_env(env: Mapping[str, str] = os.environ) -> Where:
     """Raises InvalidInput naming the variable."""
-    url = (env.get(URL) or DEFAULT_URL).strip().rstrip("/")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
-        raise InvalidInput(f"{URL}: expected http://host:port or https://host, nothing behind it")
+    url = checked_url(env.get(URL) or DEFAULT_URL)
     token = env.get(TOKEN, "").strip()
     if not token or not token.isascii() or not token.isprintable():
         way = "instantstart token create --kind agent makes one"
         raise InvalidInput(f"{TOKEN}: expected a token of the service at {url}; {way}")
     return Where(url=url, token=token)
+
+
+def checked_url(text: str) -> str:
+    """Without a slash at its end. Raises InvalidInput."""
+    url = text.strip().rstrip("/")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise InvalidInput(f"{URL}: expected http://host:port or https://host, nothing behind it")
+    return url
 
 
 def door(where: Where) -> Door:

@@ -14,15 +14,15 @@ GroupName: TypeAlias = Annotated[
     str, Field(pattern=r"^[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$", description="The instance group")
 ]
 ObjectName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$", max_length=253)]
-Limit: TypeAlias = Annotated[int, Field(ge=1, le=100, description="Rows at most")]
+Limit: TypeAlias = Annotated[int, Field(ge=1, le=100)]
 Cursor: TypeAlias = Annotated[str, Field(max_length=1000, description="next_cursor of the answer before")]
-Why: TypeAlias = Annotated[str, Field(max_length=2000, description="Why, for the reviewer")]
+Why: TypeAlias = Annotated[str, Field(max_length=2000)]
 Key: TypeAlias = Annotated[
     str,
     Field(
         max_length=150,
         pattern=r"^[A-Za-z0-9._:-]*$",
-        description="Idempotency key; without one it follows from the content, so repeating a call finds its change",
+        description="Without one it follows from the content: a repeated call finds its change",
     ),
 ]
 
