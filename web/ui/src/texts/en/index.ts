@@ -1,5 +1,6 @@
 /** English, by page; what several pages say is in `common`. */
 import { change, changes } from "./changes";
+import { cluster, drift, groups, machines, nodes, proposal, timeline } from "./cluster";
 import { common, conditions, scopes } from "./common";
 import { fleet } from "./fleet";
 import { frame, news, problems } from "./frame";
@@ -21,4 +22,11 @@ export const en = {
   plan,
   changes,
   change,
+  cluster,
+  groups,
+  machines,
+  proposal,
+  nodes,
+  drift,
+  timeline,
 };

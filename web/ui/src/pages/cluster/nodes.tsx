@@ -1,0 +1,154 @@
+/** HyperPod's machines and Kubernetes' nodes, one row each: health, GPUs, pods; and a reboot, as a change. */
+import Box from "@cloudscape-design/components/box";
+import Button from "@cloudscape-design/components/button";
+import StatusIndicator from "@cloudscape-design/components/status-indicator";
+import { useMemo, useState } from "react";
+import { api } from "../../api/client";
+import { everyPage, useEveryPage } from "../../api/lists";
+import type { NodeView } from "../../api/schema";
+import { useSession } from "../../api/session";
+import { Absent } from "../../parts/card";
+import { type Column, Listing } from "../../parts/listing";
+import { t } from "../../texts";
+import { Reboot } from "./reboot";
+
+const words = t.nodes;
+
+export function Nodes({ cluster }: { readonly cluster: string }) {
+  const { may } = useSession();
+  const params = { path: { cluster }, query: { limit: 500 } };
+  const query = api.useInfiniteQuery("get", "/api/v1/clusters/{cluster}/nodes", { params }, everyPage);
+  const list = useEveryPage<NodeView>(query as Parameters<typeof useEveryPage<NodeView>>[0]);
+  const [rebooted, setRebooted] = useState<NodeView | null>(null);
+  const mayPropose = may("propose");
+  const columns = useMemo(() => columnsOf(mayPropose, setRebooted), [mayPropose]);
+  if (list.data === undefined && list.error) {
+    return <Absent error={list.error} onRetry={() => void list.refetch()} />;
+  }
+  return (
+    <>
+      <Listing
+        title={words.title}
+        showTitle
+        items={list.data ?? []}
+        isLoading={list.data === undefined}
+        columns={columns}
+        trackBy={({ id }) => id}
+        searchText={words.search}
+        matches={words.matches}
+        empty={words.empty}
+        keep="nodes"
+      />
+      {rebooted !== null && <Reboot cluster={cluster} node={rebooted} onClose={() => setRebooted(null)} />}
+    </>
+  );
+}
+
+/** One word for how a node is; what is not seen now is never shown as well. */
+export function healthOf({ node }: NodeView): {
+  readonly type: "success" | "warning" | "error" | "pending";
+  text: string;
+} {
+  if (node == null) return { type: "pending", text: words.provisioning };
+  if (node.ready === null) return { type: "warning", text: words.silent };
+  if (!node.ready) return { type: "error", text: words.notReady };
+  return node.takes_pods ? { type: "success", text: words.ready } : { type: "warning", text: words.cordoned };
+}
+
+function Health({ view }: { readonly view: NodeView }) {
+  const { type, text } = healthOf(view);
+  const faults = view.node?.faults ?? [];
+  return (
+    <>
+      <StatusIndicator type={type}>{text}</StatusIndicator>
+      {faults.length > 0 && (
+        <Box variant="small" color="text-status-error" display="block">
+          {faults.join(", ")}
+        </Box>
+      )}
+    </>
+  );
+}
+
+function columnsOf(
+  mayPropose: boolean,
+  onReboot: (node: NodeView) => void,
+): readonly [Column<NodeView>, ...Column<NodeView>[]] {
+  return [
+    {
+      id: "id",
+      header: words.columns.id,
+      cell: ({ id }) => <span className="wrap-anywhere">{id}</span>,
+      value: ({ id }) => id,
+      filter: true,
+      width: 170,
+    },
+    {
+      id: "group",
+      header: words.columns.group,
+      cell: ({ group }) => group || t.common.none,
+      value: ({ group }) => group,
+      filter: true,
+      width: 90,
+      half: true,
+    },
+    {
+      id: "health",
+      header: words.columns.health,
+      cell: (view) => <Health view={view} />,
+      value: (view) => healthOf(view).text,
+      filter: true,
+      width: 120,
+      half: true,
+    },
+    {
+      id: "machine",
+      header: words.columns.machine,
+      cell: ({ machine }) => machine?.status ?? words.unseen,
+      value: ({ machine }) => machine?.status,
+      filter: true,
+      width: 100,
+      half: true,
+    },
+    {
+      id: "gpus",
+      header: words.columns.gpus,
+      cell: ({ gpus, gpus_used }) =>
+        !gpus ? t.fleet.gpus.none : gpus_used == null ? t.common.unknown : t.fleet.gpus.used(gpus_used, gpus),
+      value: ({ gpus_used }) => gpus_used ?? undefined,
+      width: 90,
+      half: true,
+    },
+    {
+      id: "pods",
+      header: words.columns.pods,
+      cell: ({ pods }) => pods ?? t.common.unknown,
+      value: ({ pods }) => pods ?? undefined,
+      width: 70,
+      half: true,
+    },
+    plain("type", words.columns.type, ({ instance_type }) => instance_type),
+    plain("zone", words.columns.zone, ({ zone_id, zone }) => zone_id || zone),
+    plain("kubelet", words.columns.kubelet, ({ node }) => node?.kubelet ?? ""),
+    {
+      id: "actions",
+      header: words.columns.actions,
+      cell: (view) => (
+        <Button
+          variant="inline-link"
+          ariaLabel={words.reboot.title(view.id)}
+          disabled={!mayPropose || view.instance === ""}
+          disabledReason={view.instance === "" ? words.reboot.notThere : t.common.missingScope("propose")}
+          onClick={() => onReboot(view)}
+        >
+          {words.reboot.action}
+        </Button>
+      ),
+      width: 80,
+    },
+  ];
+}
+
+function plain(id: string, header: string, value: (view: NodeView) => string): Column<NodeView> {
+  return { id, header, cell: (view) => value(view) || t.common.unknown, value, filter: true, hidden: true, width: 110 };
+}
