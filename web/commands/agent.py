@@ -9,6 +9,7 @@ import typer
 
 from reconciler.cli import output
 from reconciler.cli.setup import AsJson
+from schemas.errors import InvalidInput
 
 Kind = Literal["kiro", "claude", "generic"]
 KINDS: tuple[Kind, ...] = ("kiro", "claude", "generic")
@@ -27,8 +28,8 @@ def _group() -> None:
 
 def install(
     kind: Annotated[
-        list[Kind] | None,
-        typer.Option("--for", help="Which agent; may be given again. Default: all of them."),
+        list[str] | None,
+        typer.Option("--for", metavar="[kiro|claude|generic]", help="May be given again. Default: all of them."),
     ] = None,
     to: Annotated[Path, typer.Option("--to", help="The project's folder.")] = Path(),
     url: Annotated[str, typer.Option("--url", help="Default: INSTANTSTART_URL of whoever starts the agent.")] = "",
@@ -39,10 +40,17 @@ def install(
     from instantstart_mcp.agents import Wish, install
     from instantstart_mcp.stdio import checked_url
 
-    wanted = list(kind or KINDS)
-    written = install(to, wanted, Wish(url=checked_url(url) if url else "", stdio=stdio))
+    written = install(to, kinds_of(kind), Wish(url=checked_url(url) if url else "", stdio=stdio))
     if as_json:
         output.document({"written": [str(path) for path in written]})
         return
     output.lines([str(path) for path in written])
     output.note("Then: export INSTANTSTART_TOKEN=$(instantstart token create --kind agent)")
+
+
+def kinds_of(told: list[str] | None) -> list[Kind]:
+    """Raises InvalidInput for one that nobody knows."""
+    unknown = [name for name in told or () if name not in KINDS]
+    if unknown:
+        raise InvalidInput(f"--for: expected {', '.join(KINDS)}, got {unknown[0]!r}")
+    return [kind for kind in KINDS if told is None or kind in told]
