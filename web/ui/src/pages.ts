@@ -16,6 +16,7 @@ export const notFoundPage: PageEntry = { path: "*", load: () => import("./pages/
 
 export const pages: readonly PageEntry[] = [
   { path: "/", load: () => import("./pages/fleet/page") },
+  { path: "/clusters/new", load: () => import("./pages/create/page") },
   { path: "/clusters/:cluster", load: () => import("./pages/cluster/page") },
   { path: "/changes", load: () => import("./pages/changes/page") },
   { path: "/changes/:change", load: () => import("./pages/change/page") },

@@ -43,14 +43,15 @@ export function Plan({ plan, introduced }: PlanProps) {
   );
 }
 
+const FEW = 12; // as many actions are read at a glance; of more the stages with their counts are
+
 function Stages({ actions }: { readonly actions: readonly ActionView[] }) {
   return byStage(actions).map(({ stage, actions: inside }) => (
     <ExpandableSection
       key={stage}
-      defaultExpanded
+      defaultExpanded={actions.length <= FEW}
       headingTagOverride="h4"
-      headerText={t.plan.stages[stage] ?? stage}
-      headerCounter={`(${inside.length})`}
+      headerText={`${t.plan.stages[stage] ?? stage} (${inside.length})`}
     >
       <SpaceBetween size="s">
         {inside.map((action) => (

@@ -2,6 +2,7 @@
 import { change, changes } from "./changes";
 import { cluster, drift, groups, machines, nodes, proposal, timeline } from "./cluster";
 import { common, conditions, scopes } from "./common";
+import { create } from "./create";
 import { fleet } from "./fleet";
 import { frame, news, problems } from "./frame";
 import { login } from "./login";
@@ -29,4 +30,5 @@ export const en = {
   nodes,
   drift,
   timeline,
+  create,
 };

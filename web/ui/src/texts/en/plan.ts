@@ -24,7 +24,7 @@ export const plan = {
     mark: "Mark as ours",
   } as Record<string, string>,
   costs: {
-    none: "Costs nothing that runs",
+    none: "No disruption",
     inPlace: "In place",
     rolling: "Node by node",
     replace: "Made anew",
