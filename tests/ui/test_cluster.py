@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.changes.changebox import POLICY
+from tests.engine.fakes import cluster_yaml
 from tests.ui.house import UiHouse
 from tests.ui.person import Person, Screen
 
@@ -141,3 +142,25 @@ def test_what_is_held_is_let_go(person: Person) -> None:
     expect(page.get_by_role("heading", name="Waits for a person (1)")).to_be_hidden()
     tab(person, "Timeline")
     expect(page.get_by_text("approved by platform-engineer@example.com", exact=False).first).to_be_visible()
+
+
+def test_drift_is_seen_and_everything_is_held(person: Person) -> None:
+    """What somebody did past git is told before the engine puts it back; a change suspends the cluster."""
+    page, house = person.page, person.house
+    house.clusters("prod")
+    house.settle()
+    group = next(one for one in house.box.rig.cloud.of("hyperpod.InstanceGroup") if one.name == "gpu")
+    group.spec["count"] = 7
+    house.box.rig.commit({"cluster": cluster_yaml("prod", "  suspend: true\n")})
+    for _ in range(3):
+        house.tick()
+    person.go("/clusters/prod?tab=drift", "prod")
+    expect(page.get_by_text("This cluster is suspended", exact=False)).to_be_visible()
+    expect(page.get_by_text("Waits for a person").first).to_be_visible()
+    person.check("cluster-drifted")
+    page.get_by_role("button", name="Go on again").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Propose change").click()
+    expect(person.heading("Take up prod again")).to_be_visible()
+    page.get_by_role("tab", name="Differences (1)").click()
+    expect(page.get_by_role("cell", name="+ suspend: false")).to_be_visible()

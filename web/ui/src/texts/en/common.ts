@@ -26,10 +26,16 @@ export const common = {
   unseen: (what: string) => `${what}: not seen yet, so what depends on it is not known.`,
   missingScope: (scope: string) => `You need the scope ${scope} for this.`,
   /** By the name that the API gives a source. */
-  parts: { journal: "Journal", aws: "AWS", nodes: "Nodes", pods: "Pods", instances: "Instances" } as Record<
-    string,
-    string
-  >,
+  parts: {
+    "hyperpod-nodes": "HyperPod's nodes",
+    "hyperpod-events": "HyperPod's events",
+    "kubernetes-events": "Kubernetes' events",
+    journal: "Journal",
+    aws: "AWS",
+    nodes: "Nodes",
+    pods: "Pods",
+    instances: "Instances",
+  } as Record<string, string>,
 };
 
 export const conditions: Record<string, string> = {
