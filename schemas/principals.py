@@ -7,6 +7,7 @@ was given.
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -17,6 +18,7 @@ Via: TypeAlias = Literal["token", "session", "cli"]
 
 ALL_SCOPES: Final[frozenset[Scope]] = frozenset({"read", "propose", "approve", "operate"})
 AGENT_SCOPES: Final[frozenset[Scope]] = frozenset({"read", "propose"})
+INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories of Unicode: nobody sees these
 ORDER: Final[tuple[Scope, ...]] = ("read", "propose", "approve", "operate")
 
 
@@ -49,8 +51,12 @@ class Principal(BaseModel):
 
 
 def normal(name: str) -> str:
-    """A name as it is compared: `Ops@Example.com ` is `ops@example.com`."""
-    return name.strip().casefold()
+    """A name as it is compared: `Ops@Example.com ` is `ops@example.com`, and so is what only looks otherwise to a
+    program: full width, composed or not, with characters that nobody sees."""
+    if name.isascii():
+        return name.strip().casefold()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(char for char in folded if unicodedata.category(char) not in INVISIBLE).strip()
 
 
 def same(one: str, other: str) -> bool:

@@ -59,7 +59,7 @@ class Verdict:
 
 def judge(change: Change, seen: Foresight, limits: Limits, now: datetime) -> Verdict:
     """`seen`: with its scopes gated by what is approved now."""
-    votes = tuple(Vote(line=line, void=_void(line, change, seen, now)) for line in change.approvals)
+    votes = tuple(Vote(line=line, void=_void(line, seen, now)) for line in change.approvals)
     people = [vote.line.by for vote in votes if not vote.void]
     files: dict[str, tuple[Rule, ...]] = {}
     for path in seen.files:
@@ -87,9 +87,9 @@ def _held(seen: Foresight, cluster: str) -> dict[str, Held]:
     return {digest: why for digest, why in held.items() if digest in mine and why.reason in APPROVABLE}
 
 
-def _void(line: ReviewLine, change: Change, seen: Foresight, now: datetime) -> str:
+def _void(line: ReviewLine, seen: Foresight, now: datetime) -> str:
     if datetime.fromisoformat(line.expires) <= now:
         return f"it expired at {line.expires}"
-    if line.head != change.head and line.files != seen.files_digest:
+    if line.files != seen.files_digest:  # also under the same head: its base may be another
         return "the files are not those that were approved"
     return ""

@@ -93,12 +93,15 @@ def may_commit_directly(who: Principal, paths: Iterable[str], limits: Limits) ->
 
 
 def _note_merge(store: Store, move: Move, state: State, who: Principal) -> None:
-    """A merge of which the lines do not tell: a crash in between, or a person's own push. Only the lines follow."""
+    """A merge of which the lines do not tell: a crash in between, or a person's own push. Only the lines follow, and
+    only if one commit brought it: it is what a revert takes back."""
     found = state.change
     if found.merge is None and found.close is None and state.merged is not None:
-        main = store.main()
-        line = store.line(found.id, found.seq + 1, who, "merge", commit=state.merged or main, head=found.head)
-        store.add(move, found.id, line, tip=state.tip, head=found.head, say="merged")
+        commit = state.merged or store.repo.changes.brought(found.head, store.main())
+        is_part = commit == found.head and store.repo.commit_info(found.head).parents[:1] != (found.base,)
+        if commit is not None and not is_part:
+            line = store.line(found.id, found.seq + 1, who, "merge", commit=commit, head=found.head)
+            store.add(move, found.id, line, tip=state.tip, head=found.head, say="merged")
     _drop_branch(store, move, found)
 
 

@@ -5,8 +5,9 @@ An order is written for the engine to take up; it decides what the order means w
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from reconciler.changes.store import Store
@@ -14,6 +15,7 @@ from reconciler.changes.wording import author
 from reconciler.config_repo.notes import US
 from reconciler.engine import journal
 from reconciler.journal import subjects
+from reconciler.journal.fold import JOURNAL
 from schemas.changes import NewOrder
 from schemas.errors import Conflict, Forbidden, InvalidInput, NotFound
 from schemas.journal import ClusterStatus
@@ -38,9 +40,9 @@ def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> dict[s
     store.repo.fetch()
     status = _status(store, asked.cluster)
     subject = _CHOOSE[asked.do](status, [asked.subject])[0]
-    if asked.do in _DECIDING and normal(who.name) in authors(store, _revisions(status)):
-        text = f"{who.name} asked for what waits in {asked.cluster} and cannot let it pass"
-        raise Forbidden(text, reason="OwnChange", way_out="somebody else gives this order")
+    if asked.do in _DECIDING:
+        _must_wait(status, subject)
+        _must_be_another(store, who, asked.cluster, status)
     body = {
         "cluster": asked.cluster,
         "do": asked.do,
@@ -53,10 +55,13 @@ def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> dict[s
     return body
 
 
-def authors(store: Store, revisions: Iterable[str]) -> set[str]:
-    """Everyone who may have asked for these commits, in normal form. Only to refuse by: names in commits are words,
-    and one more name lets nobody do anything."""
+def authors(store: Store, cluster: str, revisions: Sequence[str], *, after: str | None = None) -> set[str]:
+    """Everyone who may have asked for what these revisions of a cluster wish, in normal form: also for commits in
+    between, that came together with a later one, and those since `after`. Only to refuse by: names in commits are
+    words, and one more name lets nobody do anything."""
     wanted = [sha for sha in revisions if store.repo.has_commit(sha)]
+    known = [after] if after is not None and store.repo.has_commit(after) else []
+    wanted += _in_between(store, cluster, [*known, *wanted])
     told: set[str] = set()
     heads: set[str] = set()
     for sha in wanted:
@@ -73,6 +78,27 @@ def authors(store: Store, revisions: Iterable[str]) -> set[str]:
         if change.head in heads or (change.merge is not None and change.merge.commit in wanted):
             told |= change.authors
     return {normal(name) for name in told} - {normal(US[1]), ""}
+
+
+def _in_between(store: Store, cluster: str, revisions: Sequence[str]) -> list[str]:
+    """Commits of this cluster's files that one revision contains and the one before it does not."""
+    pairs = itertools.pairwise(revisions)
+    return [sha for old, new in pairs for sha in store.repo.changes.between(old, new, under=f"clusters/{cluster}")]
+
+
+def _must_wait(status: ClusterStatus, subject: str) -> None:
+    """What is not held yet has no author that could be refused: it would be let pass by whoever asks for it next.
+    What a change would do is approved in the change."""
+    waiting = {hold.action for hold in status.holds.values() if hold.state == "held"}
+    if subject not in waiting and subject != JOURNAL:
+        text = f"nothing waits in {status.cluster} under {subject[:12]}: an order is about what is held"
+        raise InvalidInput(text, reason="NothingHeld", way_out="approve the change that would do it")
+
+
+def _must_be_another(store: Store, who: Principal, cluster: str, status: ClusterStatus) -> None:
+    if normal(who.name) in authors(store, cluster, _revisions(status), after=status.last_ready):
+        text = f"{who.name} asked for what waits in {cluster} and cannot let it pass"
+        raise Forbidden(text, reason="OwnChange", way_out="somebody else gives this order")
 
 
 def _may_give(who: Principal, do: str) -> None:

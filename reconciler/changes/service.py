@@ -109,7 +109,7 @@ class Changes:
             state = self.store.one(change)
             if state.name == "open":
                 check(self.files(state.change))
-                self._merge(who, change, head=None)
+                self._merge(who, change, head=state.change.head)  # and nothing that others add meanwhile
         return self.view(change)
 
     def update(self, who: Principal, change: str, asked: ChangeUpdate, *, head: str | None) -> ChangeView:

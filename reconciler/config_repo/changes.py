@@ -119,10 +119,30 @@ class ChangeRefs:
         )
         return self._git.must("rev-list", *asked, "--", "/".join(parts)).decode().split()
 
-    def between(self, old: str, new: str, limit: int = 1000) -> list[str]:
-        """Commits that `new` contains and `old` does not, newest first."""
-        asked = f"{names.sha(new)}\n^{names.sha(old)}\n".encode()
-        return self._git.must("rev-list", f"--max-count={int(limit)}", "--stdin", stdin=asked).decode().split()
+    def between(self, old: str, new: str, limit: int = 1000, *, under: str | None = None) -> list[str]:
+        """Commits that `new` contains and `old` does not, newest first; `under`: only those that changed something in
+        this folder, on whatever side of a merge."""
+        asked = [
+            "--full-history",
+            f"--max-count={int(limit)}",
+            "--end-of-options",
+            names.sha(new),
+            f"^{names.sha(old)}",
+        ]
+        paths = ["--", *(["/".join(names.document_path(under))] if under is not None else [])]
+        return self._git.must("rev-list", *asked, *paths).decode().split()
+
+    def brought(self, commit: str, head: str) -> str | None:
+        """The commit of `head`'s first-parent line that brought this one: a merge, or itself where it stands on that
+        line. None: `head` does not contain it."""
+        new, old = names.sha(head), names.sha(commit)
+        line = self._git.must("rev-list", "--first-parent", "--end-of-options", new, f"^{old}").decode().split()
+        above = self._git.must("rev-list", "--ancestry-path", "--end-of-options", new, f"^{old}").decode().split()
+        holding = set(above)
+        oldest = next((sha for sha in reversed(line) if sha in holding), None)
+        if oldest is None:
+            return old if old == new else None
+        return old if self._reader.commits([oldest])[oldest].parents[0] == old else oldest
 
     # Writing ---------------------------------------------------------------------------------------------------------
 

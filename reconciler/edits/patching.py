@@ -5,6 +5,7 @@ What is right and what the outcome is says jsonpatch, on plain data; the tree fo
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -21,6 +22,9 @@ _ERRORS: Final[Any] = (jsonpatch.JsonPatchException, jsonpointer.JsonPointerExce
 OPERATIONS: Final = ("add", "remove", "replace", "move", "copy", "test")
 
 
+_MOST_COPIED: Final = 20_000  # values; each copy may hold all before it, so a few lines could mean billions
+
+
 class PatchRefused(ValueError):
     """The patch is none, or does not fit. `step`: which of its operations, from 0."""
 
@@ -35,20 +39,29 @@ def patched(value: JsonValue, patch: Sequence[JsonObject]) -> JsonValue:
         given: Any = operation
         if not isinstance(given, Mapping) or cast("JsonObject", given).get("op") not in OPERATIONS:
             raise PatchRefused(f"its op is none of {', '.join(OPERATIONS)}", step)
-    try:
-        return _apply(value, patch)
-    except _ERRORS:
-        pass
-    for step, operation in enumerate(patch):  # once more, to learn which of them it is
+    made: JsonValue = copy.deepcopy(value)
+    left = _MOST_COPIED
+    for step, operation in enumerate(patch):
         try:
-            value = _apply(value, [operation])
+            if operation["op"] == "copy":
+                left = _after_copy(made, operation, left)
+            made = cast("Any", jsonpatch).apply_patch(made, [copy.deepcopy(dict(operation))], in_place=True)
         except _ERRORS as error:
             raise PatchRefused(str(error), step) from error
-    raise AssertionError("a patch that fails only as a whole")
+    return made
 
 
-def _apply(value: JsonValue, patch: Sequence[JsonObject]) -> JsonValue:
-    return cast("Any", jsonpatch).apply_patch(value, [dict(operation) for operation in patch])
+def _after_copy(value: JsonValue, operation: JsonObject, left: int) -> int:
+    """How many values may still be copied behind this operation. Raises ValueError."""
+    pointer = operation.get("from")
+    open_: list[Any] = [jsonpointer.resolve_pointer(value, pointer)] if isinstance(pointer, str) else []
+    while open_:
+        left -= 1
+        if left < 0:
+            raise ValueError(f"the copies of a patch hold at most {_MOST_COPIED} values together")
+        each = open_.pop()
+        open_ += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+    return left
 
 
 def follow(root: Piece, patch: Sequence[JsonObject]) -> Piece:

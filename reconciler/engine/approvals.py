@@ -116,6 +116,8 @@ def of_orders(cluster: str, status: ClusterStatus) -> Iterable[Approval]:
                 by=let.by or FROM_ORDER,
                 expires=datetime.fromisoformat(let.until) if let.until else None,
                 actions={cluster: frozenset({digest})},
+                ordered=True,
             )
         if digest not in status.lets:
-            yield Approval(source=FROM_ORDER, by=FROM_ORDER, expires=None, actions={cluster: frozenset({digest})})
+            actions = {cluster: frozenset({digest})}
+            yield Approval(source=FROM_ORDER, by=FROM_ORDER, expires=None, actions=actions, ordered=True)

@@ -33,6 +33,7 @@ def gate(scope: Scope, fleet: Fleet, now: datetime) -> None:
         observed=scope.observed,
         limits=scope.limits,
         approved=scope.passing.approvers(),
+        ordered=scope.passing.ordered(),
         suspended=scope.desired is not None and scope.desired.suspend,
         folder_gone=scope.input is None,
         unprotected=scope.unprotected,

@@ -19,12 +19,13 @@ from schemas.values import JsonObject, canonical
 @dataclass(frozen=True, kw_only=True)
 class Approval:
     """What one person lets pass. `source`: what people find it by (`change 01j… #7`, `order 01J…`). `actions`:
-    digests by cluster. `expires`: None is never."""
+    digests by cluster. `expires`: None is never. `ordered`: an order to the engine about what it holds, no review."""
 
     source: str
     by: str
     expires: datetime | None
     actions: Mapping[str, frozenset[str]]
+    ordered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,10 @@ class Passing:
     def approvers(self) -> dict[str, frozenset[str]]:
         """Digest → names in normal form. One person is one approver, however often they said it."""
         return {digest: frozenset(normal(one.by) for one in told) for digest, told in self.by_digest.items()}
+
+    def ordered(self) -> frozenset[str]:
+        """What orders let pass."""
+        return frozenset(digest for digest, told in self.by_digest.items() if any(one.ordered for one in told))
 
     def sources(self, digest: str) -> tuple[str, ...]:
         """For the journal: by which words an action passed."""

@@ -69,13 +69,15 @@ class Spent:
 
 @dataclass(frozen=True, kw_only=True)
 class GateInput:
-    """All a decision is made from. `approved`: action digest → who approved it, in normal form. `folder_gone`: the
-    cluster's folder is not in this revision; `unprotected`: deletionProtection was false in the newest Ready one."""
+    """All a decision is made from. `approved`: action digest → who approved it, in normal form; `ordered`: those that
+    an order lets pass, which alone lets go of what no approval is asked for. `folder_gone`: the cluster's folder is
+    not in this revision; `unprotected`: deletionProtection was false in the newest Ready one."""
 
     plan: Plan
     observed: Mapping[str, Observed]
     limits: Limits
     approved: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    ordered: frozenset[str] = frozenset()
     suspended: bool = False
     folder_gone: bool = False
     unprotected: bool = False
@@ -105,6 +107,9 @@ def decide(action: Action, given: GateInput) -> Held | None:
         )
     if given.suspended:
         return Held(reason="Suspended", message="spec.suspend is true", way="instantstart resume")
+    locked = _vanished_folder(action, given) or _mark_taken_off(action, given)
+    if locked is not None and action.digest not in given.ordered:
+        return locked
     if given.approved.get(action.digest) and not _unmet(action, given):
         return None
     for rule in (

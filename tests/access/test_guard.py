@@ -89,6 +89,8 @@ NAVIGATES = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), (
         ("http", "POST", "/api/v1/changes", [("origin", "null")], False, "a sandboxed frame or a file"),
         ("http", "POST", "/api/v1/changes", [("origin", f"file://{HERE}")], False, "no scheme of the web"),
         ("http", "POST", "/api/v1/changes", [("origin", f"http://x@{HERE}")], False, "a user is no part of an origin"),
+        ("http", "POST", "/api/v1/changes", [("origin", "http://[::1")], False, "no address at all"),
+        ("http", "GET", "/api/v1/changes", [("origin", "http://[x]")], False, "no address at all"),
         ("http", "DELETE", "/api/v1/session", [("sec-fetch-site", "same-site")], False, "ports are one site"),
         (
             "http",

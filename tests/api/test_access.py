@@ -102,14 +102,16 @@ def test_a_token_has_no_session_to_end(api: ApiBox) -> None:
     assert answer.status_code == 409 and answer.json()["reason"] == "NoSession"
 
 
-def test_log_ins_are_counted_before_they_are_looked_at(api: ApiBox) -> None:
+def test_wrong_log_ins_are_slowed_down_and_right_ones_are_not(api: ApiBox) -> None:
     burst = Rates().login.burst
     anybody = api.anybody()
     wrong = [anybody.post("/session", json={"code": "x" * 43}) for _ in range(burst)]
     assert {answer.status_code for answer in wrong} == {401}
+    more = anybody.post("/session", json={"code": "x" * 43})
+    assert more.status_code == 429 and more.json()["reason"] == "TooManyRequests"
+    assert 1 <= int(more.headers["retry-after"]) <= 60
     right = anybody.post("/session", json={"code": api.house.access.links.make(name=ME)})
-    assert right.status_code == 429 and right.json()["reason"] == "TooManyRequests"
-    assert 1 <= int(right.headers["retry-after"]) <= 60
+    assert right.status_code == 201, "behind a forwarded port everybody has one address"
 
 
 def test_wrong_tokens_are_slowed_down_and_right_ones_are_not(api: ApiBox) -> None:

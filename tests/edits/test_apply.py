@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import time
 from textwrap import dedent
 
 import pytest
 
 from reconciler.edits.apply import apply
+from reconciler.edits.problems import EditRefused
 from schemas.values import JsonObject, JsonValue
 
 
@@ -144,3 +146,21 @@ BLOCK = dedent("""\
 )
 def test_lines_that_change(reason: str, patch: list[JsonObject], gone: list[str], come: list[str]) -> None:
     assert difference(BLOCK, edited(BLOCK, *patch)) == (gone, come), reason
+
+
+def test_copies_of_copies_are_bounded() -> None:
+    """Thirty lines would ask for a billion values."""
+    copies = [{"op": "copy", "from": "/spec", "path": f"/spec/k{step}"} for step in range(30)]
+    began = time.monotonic()
+    with pytest.raises(EditRefused, match=r"operation 1[0-9]: the copies of a patch hold at most"):
+        edited(BLOCK, *copies)
+    assert time.monotonic() - began < 5
+    assert "k0" in edited(BLOCK, *copies[:4]), "a few are fine"
+
+
+def test_a_patch_stays_what_it_was() -> None:
+    """It is applied once more where somebody was faster."""
+    patch = [add("/spec/list", []), add("/spec/list/-", 1), add("/spec/list/-", 2)]
+    once = edited(BLOCK, *patch)
+    assert patch[0]["value"] == []
+    assert edited(BLOCK, *patch) == once

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -69,10 +68,8 @@ class Guard:
     def _comes_from_us(self, scope: Scope, host: str, told: dict[bytes, list[str]]) -> bool:
         origin = told.get(b"origin", [None])[0]
         site = told.get(b"sec-fetch-site", [None])[0]
-        if origin is not None:
-            parts = urlsplit(origin.lower())
-            if parts.scheme not in ("http", "https") or parts.netloc != host:
-                return False
+        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
+            return False
         return site in (None, "same-origin", "none") or _opens_a_page(scope, told)
 
 

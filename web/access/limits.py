@@ -58,7 +58,7 @@ class Limits:
         self._take("refused", address, self.rates.refused)
 
     def login(self, address: str) -> None:
-        """Count a try to log in, before it is looked at. Raises TooMany."""
+        """Count a try to log in that led to nothing. Raises TooMany."""
         self._take("login", address, self.rates.login)
 
     @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+import unicodedata
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from ulid import ULID
 
 from reconciler.live.clock import real_now
 from schemas.errors import InvalidInput, NotFound
-from schemas.principals import AGENT_SCOPES, Kind, Principal, Scope, in_order
+from schemas.principals import AGENT_SCOPES, INVISIBLE, Kind, Principal, Scope, in_order
 from web.access.files import Records
 
 PREFIX = "is_"
@@ -152,8 +153,8 @@ class Tokens:
 def checked_name(name: str) -> str:
     """A principal's name. Raises InvalidInput: it goes into commit trailers and must stay one line of them."""
     stripped = name.strip()
-    if not _NAME.fullmatch(stripped):
-        text = "a name has 1 to 200 characters, without line ends, control characters, < and >"
+    if not _NAME.fullmatch(stripped) or any(unicodedata.category(char) in INVISIBLE for char in stripped):
+        text = "a name has 1 to 200 characters, without line ends, control and invisible characters, < and >"
         raise InvalidInput(text, reason="BadName")
     return stripped
 

@@ -51,10 +51,11 @@ def get_session(request: Request, house: HouseDep, who: Anybody) -> SessionView:
 @router.post("", operation_id="create_session", status_code=201, responses=responses(401, 403))
 def create_session(body: LogIn, request: Request, response: Response, house: HouseDep) -> SessionView:
     """Log in with the code of a one-time link, or with a token; the answer sets the session's cookie."""
-    house.access.limits.login(address_of(request))
     is_token = has_form(body.code)
     begun = house.access.begin_by_token(body.code) if is_token else house.access.begin_by_link(body.code)
     if begun is None:
+        # Only what is wrong counts: behind one address others must not keep the right one out, and nobody guesses it.
+        house.access.limits.login(address_of(request))
         text = "the token is unknown, or its time is over"
         if not is_token:
             text = "this link was used already, or its ten minutes are over"
