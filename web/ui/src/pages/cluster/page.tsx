@@ -2,19 +2,23 @@
 import Alert from "@cloudscape-design/components/alert";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Tabs from "@cloudscape-design/components/tabs";
+import { lazy, type ReactNode, Suspense } from "react";
 import { useParams, useSearchParams } from "react-router";
 import { api } from "../../api/client";
 import type { ClusterView } from "../../api/schema";
 import { Page } from "../../frame/page";
 import { Absent } from "../../parts/card";
 import { ConditionSign } from "../../parts/condition";
+import { Loading } from "../../parts/loading";
 import { Sources } from "../../parts/sources";
 import { t } from "../../texts";
-import { Drift } from "./drift";
-import { Groups } from "./groups/groups";
-import { Nodes } from "./nodes";
 import { Overview } from "./overview";
-import { Timeline } from "./timeline";
+
+// The overview is what one comes for; the rest is loaded when it is opened.
+const Drift = lazy(async () => ({ default: (await import("./drift")).Drift }));
+const Groups = lazy(async () => ({ default: (await import("./groups/groups")).Groups }));
+const Nodes = lazy(async () => ({ default: (await import("./nodes")).Nodes }));
+const Timeline = lazy(async () => ({ default: (await import("./timeline")).Timeline }));
 
 const ABOVE = [{ text: t.fleet.title, href: "/" }];
 
@@ -85,11 +89,15 @@ function Parts({ view }: { readonly view: ClusterView }) {
       onChange={({ detail }) => setSearch({ tab: detail.activeTabId }, { replace: true })}
       tabs={[
         { id: "overview", label: words.overview, content: <Overview view={view} /> },
-        { id: "groups", label: words.groups, content: <Groups cluster={view.cluster} /> },
-        { id: "nodes", label: words.nodes, content: <Nodes cluster={view.cluster} /> },
-        { id: "drift", label: `${words.drift}${drifted}`, content: <Drift view={view} /> },
-        { id: "timeline", label: words.timeline, content: <Timeline cluster={view.cluster} /> },
+        { id: "groups", label: words.groups, content: later(<Groups cluster={view.cluster} />) },
+        { id: "nodes", label: words.nodes, content: later(<Nodes cluster={view.cluster} />) },
+        { id: "drift", label: `${words.drift}${drifted}`, content: later(<Drift view={view} />) },
+        { id: "timeline", label: words.timeline, content: later(<Timeline cluster={view.cluster} />) },
       ]}
     />
   );
+}
+
+function later(content: ReactNode): ReactNode {
+  return <Suspense fallback={<Loading />}>{content}</Suspense>;
 }
