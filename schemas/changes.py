@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from schemas.reviews import Digest
 
 MOST_EDITS = 500
+_DEEPEST = 100  # levels; a document has fewer, and says so better
 _CONTROL = frozenset(chr(code) for code in (*range(32), 127, *range(0x80, 0xA0), 0x2028, 0x2029))
 
 
@@ -26,6 +28,26 @@ def _one_line(text: str) -> str:
     if not text.strip() or _CONTROL.intersection(text):
         raise ValueError("expected one line of text without control characters")
     return _encodable(text).strip()
+
+
+def _json(value: Any) -> Any:
+    """What can be written down again: not deeper than any document, and all of it text. Without recursion, which is
+    what would fail."""
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for one in level for inner in _members(one)]
+        if not level:
+            return value
+    raise ValueError(f"at most {_DEEPEST} levels are expected")
+
+
+def _members(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        held = cast("dict[str, Any]", value)
+        for key in held:
+            _encodable(key)
+        return held.values()
+    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
@@ -50,7 +72,7 @@ class PatchDocument(_Asked):
     cluster: ClusterName
     kind: Kind
     name: Name
-    patch: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=1000)]
+    patch: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=1000), AfterValidator(_json)]
 
 
 class PutDocument(_Asked):
@@ -59,7 +81,7 @@ class PutDocument(_Asked):
 
     edit: Literal["put"]
     cluster: ClusterName
-    document: Annotated[dict[str, Any], Field(description="apiVersion, kind, metadata, spec")]
+    document: Annotated[dict[str, Any], Field(description="apiVersion, kind, metadata, spec"), AfterValidator(_json)]
     path: Path | None = None
 
 

@@ -210,6 +210,25 @@ def test_scopes(api: ApiBox, scopes: Any, kind: Any, method: str, path: str, sta
     assert answer.status_code == status, why
 
 
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ('{"a":' * 500 + "1" + "}" * 500, "deeper than anything can write down again"),
+        ("[" * 900 + "]" * 900, "the same with lists"),
+        ('{"a\\ud800":1}', "half a character in a key"),
+        ('{"a\\u0000":1}', "a NUL in a key"),
+    ],
+)
+def test_values_that_nobody_could_write_down(api: ApiBox, value: str, why: str) -> None:
+    patch = '{"edit":"patch","cluster":"prod","kind":"InstanceGroup","name":"workers",'
+    patch += f'"patch":[{{"op":"add","path":"/spec/x","value":{value}}}]}}'
+    put = f'{{"edit":"put","cluster":"prod","document":{{"kind":"X","metadata":{{"name":"x"}},"spec":{value}}}}}'
+    for edit in (patch, put):
+        body = f'{{"title":"x","edits":[{edit}]}}'
+        answer = api.client().post("/changes", content=body, headers={"Content-Type": "application/json"})
+        assert (answer.status_code, answer.json()["reason"]) == (422, "InvalidRequest"), why
+
+
 # Documents, plans, policy --------------------------------------------------------------------------------------------
 
 
