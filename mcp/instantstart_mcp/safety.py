@@ -12,17 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from schemas.secrets import HIDDEN, is_secret_name, mask_secrets
+from schemas.terminals import ESCAPES
 
 MOST: Final = 60_000  # characters of an answer's JSON, some 15,000 tokens
 
-# Escape sequences of terminals, then what is left of control characters, what turns the direction of writing, and what
-# nobody sees: zero-width characters and the tags that can carry a hidden text.
-_ESCAPES: Final = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
-    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c]*(?:\x1b\\|\x9c)?"
-    r"|\x1b[ -/]*[0-~]?"
-)
+# Control characters that are left, what turns the direction of writing, and what nobody sees: zero-width characters and
+# the tags that can carry a hidden text.
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
@@ -42,7 +37,7 @@ def clean(value: Any) -> Any:
 
 def clean_text(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
-        text = _UNSEEN.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+        text = _UNSEEN.sub("", ESCAPES.sub("", text.replace("\r\n", "\n")))
     return mask_secrets(text)
 
 

@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.types import ListToolsResult
 
 from instantstart_mcp import catalogue, prompts, resources
-from instantstart_mcp.api import ApiProblem, Json
+from instantstart_mcp.api import ApiProblem, Json, rows
 from instantstart_mcp.calling import Door
 from instantstart_mcp.toolkit import made, may
 
@@ -57,11 +56,11 @@ def make_server(door: Door) -> MCPServer[Door]:
 async def _only_what_may_be_used(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Tools that the token may not use are not offered. Who calls one nevertheless is refused in words."""
     result = await call_next(ctx)
-    if ctx.method != "tools/list" or not isinstance(result, ListToolsResult):
+    if ctx.method != "tools/list" or not isinstance(result, dict):
         return result
     who = await _who(ctx)
     allowed = {value.name for value in catalogue.TOOLS if may(value.needs, who)}
-    return result.model_copy(update={"tools": [tool for tool in result.tools if tool.name in allowed]})
+    return {**result, "tools": [tool for tool in rows(result, "tools") if tool["name"] in allowed]}
 
 
 async def _who(context: ServerRequestContext[Any, Any]) -> Json:

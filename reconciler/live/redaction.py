@@ -10,6 +10,7 @@ import re
 
 from schemas.secrets import HIDDEN as HIDDEN
 from schemas.secrets import mask_secrets
+from schemas.terminals import without_escapes
 
 MESSAGE_LIMIT = 500
 
@@ -33,6 +34,6 @@ def redact(text: str) -> str:
 
 def presentable(text: str, limit: int = MESSAGE_LIMIT) -> str:
     """One line, redacted and cut: fit for notes, logs and screens."""
-    line = redact(_CONTROL.sub(" ", text)).strip()
+    line = redact(_CONTROL.sub(" ", without_escapes(text))).strip()
     # What was cut may look like a secret that the whole did not.
     return line if len(line) <= limit else mask_secrets(line[: limit - 1].rstrip() + "…")

@@ -9,16 +9,10 @@ from dataclasses import dataclass
 
 from reconciler.live.redaction import redact
 from schemas.secrets import HIDDEN
+from schemas.terminals import ESCAPES
 
 LONGEST_KEY = 200  # lines of a private key; a beginning without an end hides no more than that
 
-# Escape sequences of terminals: CSI, OSC (ended by BEL or ST), other string sequences, two-character ones; C1 forms.
-_ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
-    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c]*(?:\x1b\\|\x9c)?"
-    r"|\x1b[ -/]*[0-~]?"
-)
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----")
 _KEY_ENDS = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY-----")
@@ -39,7 +33,7 @@ def plain(text: str) -> str:
     """Without escape sequences, control characters and characters that turn the direction of writing."""
     if text.isascii() and text.isprintable():
         return text
-    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r", "")))
+    return _CONTROLS.sub("", ESCAPES.sub("", text.replace("\r", "")))
 
 
 def stamped(raw: bytes) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from mcp.client import Client
 from instantstart_mcp import catalogue
 from instantstart_mcp.server import make_server
 from instantstart_mcp.stdio import Where, door
+from schemas.principals import Kind, Scope
 from tests.api.apibox import ApiBox
 from tests.engine.fakes import cluster_yaml, group_yaml
 from tests.mcp_face.facebox import ERAS, WAYS, Era, Told, Way, agent, talk
@@ -110,3 +111,23 @@ class TestService:
 
         told = anyio.run(script)
         assert told.error and told.data["error"] == "Unreachable"
+
+
+@pytest.mark.parametrize(
+    ("scopes", "kind", "offered"),
+    [
+        (("read",), "agent", {"read"}),
+        (("read", "propose"), "agent", {"read", "propose"}),
+        (("read", "propose"), "person", {"read", "propose"}),
+        (("read", "approve"), "person", {"read", "approve", "decide"}),
+        (("read", "operate"), "person", {"read", "operate", "decide"}),
+    ],
+)
+def test_what_a_token_may_not_do_is_not_offered(
+    api: ApiBox, scopes: tuple[Scope, ...], kind: Kind, offered: set[str]
+) -> None:
+    async def script(client: Client) -> set[str]:
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+    shown = talk(api, script, token=api.token(*scopes, kind=kind))
+    assert shown == {value.name for value in catalogue.TOOLS if value.needs in offered}

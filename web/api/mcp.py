@@ -3,8 +3,10 @@ who may do what is decided there and nowhere else. No cookie counts here, and no
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
 
 from fastapi import FastAPI
 from starlette.requests import HTTPConnection
@@ -12,11 +14,13 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from instantstart_mcp.mounted import PATH, Mounted
-from schemas.errors import InstantStartError, Unauthorized
+from schemas.errors import InstantStartError, TooMany, Unauthorized
 from schemas.principals import Principal
 from web.api.access import address_of
 from web.api.house import House
 from web.api.problems import of_error, problem
+
+MOST: Final = 128  # calls of one token at once; a wait is one for as long as it lasts
 
 
 class McpDoor:
@@ -25,6 +29,7 @@ class McpDoor:
     def __init__(self, app: FastAPI, house: House) -> None:
         self.mounted = Mounted(app)
         self._house = house
+        self._calls: Counter[str] = Counter()  # in the event loop alone
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
@@ -33,10 +38,24 @@ class McpDoor:
             return
         try:
             who = self._principal(HTTPConnection(scope))
-            with self._house.access.limits.stream(who):  # a wait holds one open
+            with self._open(who):
                 await self.mounted(scope, receive, send)
         except InstantStartError as error:
             await of_error(error)(scope, receive, send)
+
+    @contextmanager
+    def _open(self, who: Principal) -> Generator[None]:
+        """One of the calls of a token that are under way. Raises TooMany."""
+        key = who.id or who.name
+        if self._calls[key] >= MOST:
+            raise TooMany(f"{MOST} calls of this token are under way", reason="TooManyCalls", after=5)
+        self._calls[key] += 1
+        try:
+            yield
+        finally:
+            self._calls[key] -= 1
+            if not self._calls[key]:
+                del self._calls[key]
 
     def _principal(self, connection: HTTPConnection) -> Principal:
         kind, _, token = connection.headers.get("authorization", "").partition(" ")
