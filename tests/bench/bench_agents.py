@@ -19,7 +19,7 @@ from tests.api import apibox
 from tests.api.apibox import ApiBox
 from tests.bench.rows import Goal, Row, Size
 from tests.engine.fakes import cluster_yaml, group_yaml
-from tests.mcp_face.facebox import Era, agent, client
+from tests.mcp_face.facebox import agent, client
 from tests.mcp_face.snapshot import wire
 
 CALLS: Final = {Size.TINY: 10, Size.NORMAL: 300, Size.FULL: 1500}
@@ -48,21 +48,47 @@ def main(size: Size = Size.NORMAL) -> list[Row]:
             box.rig.commit({"cluster": cluster_yaml(), "workers": group_yaml("workers")})
             box.rig.settle()
             plain = measured_api(box, CALLS[size])
-            rows += [_row(era, anyio.run(measured_tools, box, era, CALLS[size]), plain) for era in ("auto", "legacy")]
+            rows += [
+                _row("2026-07-28, the SDK's client", anyio.run(measured_tools, box, CALLS[size]), plain),
+                _row("2025-11-25, plain HTTP", measured_messages(box, CALLS[size]), plain),
+            ]
         finally:
             box.close()
     return rows
 
 
-async def measured_tools(box: ApiBox, era: Era, calls: int) -> list[float]:
+async def measured_tools(box: ApiBox, calls: int) -> list[float]:
     """Milliseconds of each call."""
-    async with client(box.url, agent(box), "http", era) as tools:
+    async with client(box.url, agent(box), "http", "auto") as tools:
 
         async def one(number: int) -> None:
             name, arguments, _ = TOOLS[number % len(TOOLS)]
             assert not (await tools.call_tool(name, arguments)).is_error
 
         return await _paced(one, calls)
+
+
+def measured_messages(box: ApiBox, calls: int) -> list[float]:
+    """Without what the SDK's client for this era adds by itself."""
+
+    async def whole() -> list[float]:
+        headers = {
+            "Authorization": f"Bearer {agent(box)}",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2025-11-25",
+        }
+        async with httpx.AsyncClient(base_url=box.url, headers=headers, trust_env=False) as sender:
+
+            async def one(number: int) -> None:
+                name, arguments, _ = TOOLS[number % len(TOOLS)]
+                call = {"name": name, "arguments": arguments}
+                message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
+                answer = await sender.post("/mcp", json=message)
+                assert answer.status_code == 200 and '"isError":true' not in answer.text
+
+            return await _paced(one, calls)
+
+    return anyio.run(whole)
 
 
 def measured_api(box: ApiBox, calls: int) -> list[float]:
@@ -97,9 +123,9 @@ async def _paced(one: Callable[[int], Awaitable[None]], calls: int) -> list[floa
     return took
 
 
-def _row(era: str, took: list[float], plain: list[float]) -> Row:
+def _row(how: str, took: list[float], plain: list[float]) -> Row:
     return Row(
-        bench=f"agents: a reading tool over HTTP, p95 ({'2026-07-28' if era == 'auto' else '2025-11-25'})",
+        bench=f"agents: a reading tool over HTTP, p95 ({how})",
         measured=_p95(took),
         unit="ms",
         reference=_p95(plain),
