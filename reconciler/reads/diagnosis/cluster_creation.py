@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reconciler.reads.diagnosis.causes import Cause, cause_of
 from reconciler.reads.diagnosis.facts import Facts
-from reconciler.reads.diagnosis.findings import EvidenceView, FindingView, evidence
+from reconciler.reads.diagnosis.findings import DiagnosisFinding, EvidenceView, evidence
 from schemas.resource import Health
 
 LOOKED_AT = (
@@ -19,7 +19,7 @@ LOOKED_AT = (
 )
 
 
-def diagnose(facts: Facts) -> Iterator[FindingView]:
+def diagnose(facts: Facts) -> Iterator[DiagnosisFinding]:
     yield from _documents(facts)
     yield from _held(facts)
     yield from _failed(facts)
@@ -28,10 +28,10 @@ def diagnose(facts: Facts) -> Iterator[FindingView]:
     yield from _told(facts)
 
 
-def _documents(facts: Facts) -> Iterator[FindingView]:
+def _documents(facts: Facts) -> Iterator[DiagnosisFinding]:
     problems = facts.view.desired.problems
     if problems:
-        yield FindingView(
+        yield DiagnosisFinding(
             reason="DocumentsInvalid",
             subject=f"Cluster/{facts.cluster}",
             says=f"{len(problems)} problems in its documents: nothing of it is planned",
@@ -43,13 +43,13 @@ def _documents(facts: Facts) -> Iterator[FindingView]:
         )
 
 
-def _held(facts: Facts) -> Iterator[FindingView]:
+def _held(facts: Facts) -> Iterator[DiagnosisFinding]:
     by_reason: dict[str, list[EvidenceView]] = {}
     for held in facts.view.held:
         by_reason.setdefault(held.reason, []).append(evidence("journal", held.key, held.message, held.since))
     for reason, found in by_reason.items():
         first = next(held for held in facts.view.held if held.reason == reason)
-        yield FindingView(
+        yield DiagnosisFinding(
             reason=reason,
             subject=first.key,
             says=f"{len(found)} actions wait for a person's word",
@@ -61,12 +61,12 @@ def _held(facts: Facts) -> Iterator[FindingView]:
         )
 
 
-def _failed(facts: Facts) -> Iterator[FindingView]:
+def _failed(facts: Facts) -> Iterator[DiagnosisFinding]:
     for op in (*facts.view.failed_ops, *(op for op in facts.view.open_ops if op.reason)):
         cause = cause_of(op.reason or "", op.msg or "")
         found = (evidence("journal", f"{op.call} of {op.key}", f"{op.reason}: {op.msg}", op.since),)
         if op.phase == "unknown":
-            yield FindingView(
+            yield DiagnosisFinding(
                 reason="OutcomeUnknown",
                 subject=op.key,
                 says=f"nobody knows whether {op.call} happened",
@@ -81,7 +81,7 @@ def _failed(facts: Facts) -> Iterator[FindingView]:
         yield _because(facts, cause, op.reason or "CallFailed", op.key, f"{op.call} does not succeed", found, command)
 
 
-def _unhealthy(facts: Facts) -> Iterator[FindingView]:
+def _unhealthy(facts: Facts) -> Iterator[DiagnosisFinding]:
     for one in facts.sight.observed.values() if facts.sight is not None else ():
         troubled = one.health is Health.FAILED or (one.health is Health.PROGRESSING and one.reason == "CapacityPending")
         if one.present and troubled:
@@ -90,7 +90,7 @@ def _unhealthy(facts: Facts) -> Iterator[FindingView]:
             yield _because(facts, cause, one.reason or "NotHealthy", one.key, "it is not healthy", found, "")
 
 
-def _foreseen(facts: Facts) -> Iterator[FindingView]:
+def _foreseen(facts: Facts) -> Iterator[DiagnosisFinding]:
     plan = facts.sight.plan if facts.sight is not None else None
     for finding in plan.findings if plan is not None else ():
         if finding.severity == "info":
@@ -99,7 +99,7 @@ def _foreseen(facts: Facts) -> Iterator[FindingView]:
         found = (evidence("preflight", str(finding.source or ""), finding.message),)
         yield _because(facts, cause, finding.reason, f"Cluster/{facts.cluster}", "it cannot go well", found, "")
     for refusal in plan.refusals if plan is not None else ():
-        yield FindingView(
+        yield DiagnosisFinding(
             reason=refusal.reason,
             subject=refusal.key,
             says=refusal.message,
@@ -110,7 +110,7 @@ def _foreseen(facts: Facts) -> Iterator[FindingView]:
         )
 
 
-def _told(facts: Facts) -> Iterator[FindingView]:
+def _told(facts: Facts) -> Iterator[DiagnosisFinding]:
     """HyperPod's events of level error, those with one cause together."""
     by_cause: dict[str, tuple[Cause, list[EvidenceView]]] = {}
     errors = sorted(
@@ -133,10 +133,10 @@ def _because(
     otherwise: str,
     found: tuple[EvidenceView, ...],
     command: str,
-) -> FindingView:
+) -> DiagnosisFinding:
     region = facts.view.desired.region
     if cause is None:
-        return FindingView(
+        return DiagnosisFinding(
             reason=reason,
             subject=subject,
             says=otherwise,
@@ -146,7 +146,7 @@ def _because(
             command=command,
             evidence=found,
         )
-    return FindingView(
+    return DiagnosisFinding(
         reason=cause.reason,
         subject=subject,
         says=cause.says,

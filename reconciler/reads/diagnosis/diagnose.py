@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from reconciler.reads.diagnosis import cluster_creation, nccl, node_health, pending_pods, stuck_deletion
 from reconciler.reads.diagnosis.facts import Facts, Focus, collect
-from reconciler.reads.diagnosis.findings import DiagnosisView, FindingView
+from reconciler.reads.diagnosis.findings import DiagnosisFinding, DiagnosisView
 from reconciler.reads.reads import Reads
 from reconciler.reads.trimmed import PodFacts
 
@@ -21,7 +21,7 @@ _SURE: Final = ("certain", "likely", "possible")
 class _How:
     """`live`: nodes, pods and events of Kubernetes are needed; `bodies`: pods that are read whole, with their log."""
 
-    diagnose: Callable[[Facts], Iterator[FindingView]]
+    diagnose: Callable[[Facts], Iterator[DiagnosisFinding]]
     looked_at: tuple[str, ...]
     live: bool = True
     bodies: Callable[[PodFacts], bool] = lambda _pod: False
@@ -58,5 +58,5 @@ def diagnose(reads: Reads, cluster: str, subject: Subject, focus: Focus) -> Diag
     )
 
 
-def _is_wanted(found: FindingView, focus: Focus) -> bool:
+def _is_wanted(found: DiagnosisFinding, focus: Focus) -> bool:
     return not focus.node or not found.subject.startswith("Node/") or focus.node in found.subject

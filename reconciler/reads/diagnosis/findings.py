@@ -20,7 +20,7 @@ class EvidenceView(View):
     at: str = ""
 
 
-class FindingView(View):
+class DiagnosisFinding(View):
     """`reason`: CamelCase. `subject`: what it is about. `step`: the kind of the next step; `decide`: a person's word is
     missing. `command`: what a person could run; nothing here runs it."""
 
@@ -41,7 +41,7 @@ class DiagnosisView(View):
     cluster: str
     subject: str
     at: str
-    findings: tuple[FindingView, ...] = ()
+    findings: tuple[DiagnosisFinding, ...] = ()
     left_out: int = 0
     looked_at: tuple[str, ...] = ()
     parts: tuple[PartView, ...] = ()

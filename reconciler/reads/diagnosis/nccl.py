@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from reconciler.reads.diagnosis.facts import Facts
-from reconciler.reads.diagnosis.findings import Confidence, FindingView, Step, evidence
+from reconciler.reads.diagnosis.findings import Confidence, DiagnosisFinding, Step, evidence
 from reconciler.reads.trimmed import PodFacts
 from schemas import instance_types
 
@@ -71,7 +71,7 @@ _BAD_ENVIRONMENT: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def diagnose(facts: Facts) -> Iterator[FindingView]:
+def diagnose(facts: Facts) -> Iterator[DiagnosisFinding]:
     jobs: dict[str, list[PodFacts]] = {}
     for pod in facts.pods:
         if pod.gpus and pod.phase != "Succeeded":
@@ -88,7 +88,7 @@ def diagnose(facts: Facts) -> Iterator[FindingView]:
             if hits:
                 found = tuple(evidence("log", f"Pod/{name}", line.text, line.at) for line in hits[-3:])
                 step: Step = "investigate"
-                yield FindingView(
+                yield DiagnosisFinding(
                     reason=reason,
                     subject=f"Pod/{name}",
                     says=says,
@@ -100,7 +100,7 @@ def diagnose(facts: Facts) -> Iterator[FindingView]:
                 )
 
 
-def _efa(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[FindingView]:
+def _efa(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[DiagnosisFinding]:
     nodes = {node.node.name: node for node in facts.nodes if node.node is not None}
     several = len({pod.node for pod in pods if pod.node}) > 1
     for pod in pods:
@@ -146,7 +146,7 @@ def _efa(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[FindingView]:
             return
 
 
-def _placement(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[FindingView]:
+def _placement(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[DiagnosisFinding]:
     zones = {node.node.name: node.zone for node in facts.nodes if node.node is not None}
     used = {zones.get(pod.node, "") for pod in pods if pod.node} - {""}
     if len(used) > 1:
@@ -162,7 +162,7 @@ def _placement(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[Finding
         )
 
 
-def _security_group(facts: Facts) -> Iterator[FindingView]:
+def _security_group(facts: Facts) -> Iterator[DiagnosisFinding]:
     """EFA needs all traffic from and to the group itself. The tick compares the rules with what they ought to be."""
     for one in facts.sight.observed.values() if facts.sight is not None else ():
         if one.type != "ec2.SecurityGroup" or not one.present:
@@ -170,7 +170,7 @@ def _security_group(facts: Facts) -> Iterator[FindingView]:
         for way in ("ingress", "egress"):
             rules = list(cast("Iterable[Any]", one.spec.get(way) or ()))
             if way in one.spec and not any(_is_self(rule) for rule in rules):
-                yield FindingView(
+                yield DiagnosisFinding(
                     reason="NoSelfRule",
                     subject=one.key,
                     says=f"the nodes' security group has no {way} rule for itself: EFA is blocked",
@@ -189,7 +189,7 @@ def _is_self(rule: Any) -> bool:
     return str(told.get("protocol")) in ("-1", "all") and told.get("peer") == "self"
 
 
-def _environment(name: str, body: Mapping[str, Any]) -> Iterator[FindingView]:
+def _environment(name: str, body: Mapping[str, Any]) -> Iterator[DiagnosisFinding]:
     spec: Mapping[str, Any] = body.get("spec") or {}
     containers: list[Mapping[str, Any]] = spec.get("containers") or []
     for container in containers:
@@ -197,7 +197,7 @@ def _environment(name: str, body: Mapping[str, Any]) -> Iterator[FindingView]:
         for variable in told:
             bad, why = _BAD_ENVIRONMENT.get(str(variable.get("name")), ("", ""))
             if bad and str(variable.get("value")).lower() == bad.lower():
-                yield FindingView(
+                yield DiagnosisFinding(
                     reason="Environment",
                     subject=f"Pod/{name}",
                     says=f"{variable['name']}={bad}: {why}",
@@ -210,8 +210,8 @@ def _environment(name: str, body: Mapping[str, Any]) -> Iterator[FindingView]:
 
 def _finding(
     reason: str, job: str, says: str, confidence: Confidence, text: str, pod: PodFacts, next_step: str
-) -> FindingView:
-    return FindingView(
+) -> DiagnosisFinding:
+    return DiagnosisFinding(
         reason=reason,
         subject=f"Job/{job}",
         says=says,

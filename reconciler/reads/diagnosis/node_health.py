@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.reads.diagnosis.facts import Facts
-from reconciler.reads.diagnosis.findings import Confidence, EvidenceView, FindingView, Step, evidence
+from reconciler.reads.diagnosis.findings import Confidence, DiagnosisFinding, EvidenceView, Step, evidence
 from reconciler.reads.nodes import NodeView
 from schemas import instance_types
 
@@ -13,12 +13,12 @@ LOOKED_AT = ("HyperPod status", "health labels", "deep health checks", "kubelet"
 _PRESSURE = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 
 
-def diagnose(facts: Facts) -> Iterator[FindingView]:
+def diagnose(facts: Facts) -> Iterator[DiagnosisFinding]:
     for node in facts.nodes:
         yield from _of_node(facts, node)
 
 
-def _of_node(facts: Facts, node: NodeView) -> Iterator[FindingView]:
+def _of_node(facts: Facts, node: NodeView) -> Iterator[DiagnosisFinding]:
     kube, machine = node.node, node.machine
     if machine is not None and machine.status in ("Failure", "Failed", "NotFound"):
         told = evidence("hyperpod", node.id, f"{machine.status}: {machine.message}", machine.updated)
@@ -74,12 +74,12 @@ def _finding(
     confidence: Confidence,
     step: Step,
     found: tuple[EvidenceView, ...],
-) -> FindingView:
+) -> DiagnosisFinding:
     history = [one for one in facts.events if one.instance and one.instance == node.instance]
     history.sort(key=lambda one: one.at, reverse=True)
     recovered = tuple(evidence("hyperpod", one.about, one.message, one.at) for one in history[:3])
     name = node.node.name if node.node is not None else f"hyperpod-{node.instance}"
-    return FindingView(
+    return DiagnosisFinding(
         reason=reason,
         subject=f"Node/{node.id}",
         says=says,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reconciler.reads.diagnosis.facts import Facts
-from reconciler.reads.diagnosis.findings import Confidence, FindingView, Step, evidence
+from reconciler.reads.diagnosis.findings import Confidence, DiagnosisFinding, Step, evidence
 from reconciler.reads.trimmed import PodFacts
 
 LOOKED_AT = ("scheduler events", "container states", "GPUs of nodes", "volumes")
@@ -91,13 +91,13 @@ CONTAINERS: Final = (
 )
 
 
-def diagnose(facts: Facts) -> Iterator[FindingView]:
+def diagnose(facts: Facts) -> Iterator[DiagnosisFinding]:
     waiting = [pod for pod in facts.pods if pod.phase == "Pending" or _crashes(pod)]
     for pod in waiting[:_MOST]:
         yield from _of_pod(facts, pod)
 
 
-def _of_pod(facts: Facts, pod: PodFacts) -> Iterator[FindingView]:
+def _of_pod(facts: Facts, pod: PodFacts) -> Iterator[DiagnosisFinding]:
     largest = max((node.gpus or 0 for node in facts.nodes), default=0)
     if pod.gpus and facts.nodes and pod.gpus > largest:
         text = f"asks for {pod.gpus} devices; the largest node has {largest}"
@@ -132,8 +132,8 @@ def _of_pod(facts: Facts, pod: PodFacts) -> Iterator[FindingView]:
         yield _finding(pod, other, "certain", "scheduler", told.message, told.at)
 
 
-def _finding(pod: PodFacts, why: Why, confidence: Confidence, source: str, text: str, at: str = "") -> FindingView:
-    return FindingView(
+def _finding(pod: PodFacts, why: Why, confidence: Confidence, source: str, text: str, at: str = "") -> DiagnosisFinding:
+    return DiagnosisFinding(
         reason=why.reason,
         subject=f"Pod/{pod.namespace}/{pod.name}",
         says=why.says,

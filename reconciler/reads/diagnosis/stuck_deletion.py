@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reconciler.reads.diagnosis.causes import cause_of
 from reconciler.reads.diagnosis.facts import Facts
-from reconciler.reads.diagnosis.findings import FindingView, evidence
+from reconciler.reads.diagnosis.findings import DiagnosisFinding, evidence
 from schemas.plan import Verb
 from schemas.resource import Health
 
@@ -14,7 +14,7 @@ LOOKED_AT = ("deletion protection", "holds", "operations", "what is being delete
 _GUARDS = ("DeletionProtected", "PruneGuard", "BlastRadius", "RunningPods", "JournalIncomplete", "NeedsApproval")
 
 
-def diagnose(facts: Facts) -> Iterator[FindingView]:
+def diagnose(facts: Facts) -> Iterator[DiagnosisFinding]:
     deleting = _deletes(facts)
     yield from _guarded(facts, deleting)
     yield from _failing(facts, deleting)
@@ -31,12 +31,12 @@ def _deletes(facts: Facts) -> frozenset[str]:
     return frozenset(gone | {one.key for one in facts.sight.observed.values() if one.health is Health.DELETING})
 
 
-def _guarded(facts: Facts, deleting: frozenset[str]) -> Iterator[FindingView]:
+def _guarded(facts: Facts, deleting: frozenset[str]) -> Iterator[DiagnosisFinding]:
     held = [one for one in facts.view.held if one.reason in _GUARDS and (one.key in deleting or not deleting)]
     for reason in dict.fromkeys(one.reason for one in held):
         same = [one for one in held if one.reason == reason]
         first = same[0]
-        yield FindingView(
+        yield DiagnosisFinding(
             reason=reason,
             subject=first.key,
             says=f"{len(same)} deletions wait for a person's word",
@@ -48,13 +48,13 @@ def _guarded(facts: Facts, deleting: frozenset[str]) -> Iterator[FindingView]:
         )
 
 
-def _failing(facts: Facts, deleting: frozenset[str]) -> Iterator[FindingView]:
+def _failing(facts: Facts, deleting: frozenset[str]) -> Iterator[DiagnosisFinding]:
     for op in (*facts.view.failed_ops, *(one for one in facts.view.open_ops if one.reason)):
         if op.key not in deleting and "delete" not in op.call.lower():
             continue
         cause = cause_of(op.reason or "", op.msg or "")
         region = facts.view.desired.region
-        yield FindingView(
+        yield DiagnosisFinding(
             reason=cause.reason if cause is not None else op.reason or "DeleteFailed",
             subject=op.key,
             says=cause.says if cause is not None else f"{op.call} does not succeed",
@@ -67,11 +67,11 @@ def _failing(facts: Facts, deleting: frozenset[str]) -> Iterator[FindingView]:
         )
 
 
-def _lingering(facts: Facts) -> Iterator[FindingView]:
+def _lingering(facts: Facts) -> Iterator[DiagnosisFinding]:
     """What is being deleted, and needs another thing to go first."""
     for one in facts.sight.observed.values() if facts.sight is not None else ():
         if one.present and one.health is Health.DELETING and one.message:
-            yield FindingView(
+            yield DiagnosisFinding(
                 reason=one.reason or "Deleting",
                 subject=one.key,
                 says="it is being deleted and not gone yet",
@@ -82,13 +82,13 @@ def _lingering(facts: Facts) -> Iterator[FindingView]:
             )
 
 
-def _pods(facts: Facts) -> Iterator[FindingView]:
+def _pods(facts: Facts) -> Iterator[DiagnosisFinding]:
     ready = {node.node.name: node.node.ready for node in facts.nodes if node.node is not None}
     for pod in facts.pods:
         if not pod.deleting:
             continue
         alone = pod.node and ready.get(pod.node) is not True
-        yield FindingView(
+        yield DiagnosisFinding(
             reason="PodOnDeadNode" if alone else "PodEnding",
             subject=f"Pod/{pod.namespace}/{pod.name}",
             says="it is to end, and its node does not answer" if alone else "it was told to end and has not yet",
