@@ -30,7 +30,7 @@ FLAGS = (
 CHROMIUM = os.environ.get("INSTANTSTART_CHROMIUM") or shutil.which("chromium")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is up, nothing else in its thread can run an event loop
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("there is no chromium: apt-get install chromium, or INSTANTSTART_CHROMIUM")
