@@ -62,18 +62,6 @@ class CheckView(_View):
     says: tuple[str, ...]
 
 
-class ConflictView(_View):
-    path: str
-    document: str
-    field: str
-    base: Any = None
-    yours: Any = None
-    theirs: Any = None
-    by: str = ""
-    at: str = ""
-    commit: str = ""
-
-
 class ChangeSummary(_View):
     """`merged`: the commit of the branch; empty where nobody knows which (a push brought it)."""
 
@@ -108,7 +96,7 @@ class ChangeView(ChangeSummary):
     mergeable: bool = False
     plan: str | None = None
     looked_at: str | None = None
-    conflicts: tuple[ConflictView, ...] = ()
+    conflicts: tuple[FieldConflict, ...] = ()
     losses: tuple[str, ...] = ()
     findings: tuple[str, ...] = Field(default=(), description="Lines that count for nothing, and why")
 
@@ -145,7 +133,7 @@ def whole(
         mergeable=bool(checks) and all(check.state == "ok" for check in checks),
         plan=seen.digest if seen is not None and seen.commit is not None else None,
         looked_at=seen.looked_at.isoformat(timespec="seconds") if seen is not None else None,
-        conflicts=tuple(_conflict(found) for found in seen.conflicts) if seen is not None else (),
+        conflicts=seen.conflicts if seen is not None else (),
         losses=tuple(losses),
         findings=tuple(findings),
     )
@@ -220,20 +208,6 @@ def _reviews(state: State, verdict: Verdict | None) -> tuple[ApprovalView, ...]:
             text=line.text,
         )
         for line in state.change.approvals
-    )
-
-
-def _conflict(found: FieldConflict) -> ConflictView:
-    return ConflictView(
-        path=found.path,
-        document=found.document,
-        field=found.field,
-        base=found.base,
-        yours=found.yours,
-        theirs=found.theirs,
-        by=found.by,
-        at=found.at,
-        commit=found.commit,
     )
 
 

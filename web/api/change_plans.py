@@ -15,9 +15,9 @@ from reconciler.edits.differences import differences
 from reconciler.edits.problems import EditRefused
 from reconciler.plan.gates import Limits
 from reconciler.reads.plans import PlanView, ProblemView, of_scope, problem_views
+from schemas.errors import FieldConflict
 from schemas.reading.read import is_document_file
 from web.api.house import House
-from web.api.problems import FieldConflictView
 
 _LONGEST: Final = 200_000  # characters of a difference in lines
 
@@ -56,7 +56,7 @@ class ChangePlanView(_View):
     clusters: tuple[ClusterPlanView, ...] = ()
     reach: tuple[ReachView, ...] = ()
     missing: tuple[str, ...] = ()
-    conflicts: tuple[FieldConflictView, ...] = ()
+    conflicts: tuple[FieldConflict, ...] = ()
     refused: str | None = None
     problems: tuple[ProblemView, ...] = ()
 
@@ -106,20 +106,7 @@ def _shown(change: str, seen: Foresight, verdict: Verdict, limits: Limits) -> Ch
         ),
         reach=_reach(seen, limits),
         missing=tuple(verdict.missing()),
-        conflicts=tuple(
-            FieldConflictView(
-                path=one.path,
-                document=one.document,
-                field=one.field,
-                base=one.base,
-                yours=one.yours,
-                theirs=one.theirs,
-                by=one.by,
-                at=one.at,
-                commit=one.commit,
-            )
-            for one in seen.conflicts
-        ),
+        conflicts=seen.conflicts,
         refused=seen.refused,
         problems=problem_views(seen.problems),
     )

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from reconciler.reads.logs import Frame
-from web.api.problems import FieldConflictView, FlawView, Problem, described
+from web.api.problems import FlawView, Problem, described
 
 _METHODS = ("get", "post", "put", "patch", "delete", "head")
 
@@ -28,7 +28,7 @@ def add_to(app: FastAPI) -> None:
 def complete(document: dict[str, Any]) -> dict[str, Any]:
     """Add what every operation shares: the guard's answers, limits, and 422 as problem details."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    for model in (FlawView, FieldConflictView, Problem, Frame):  # the last: messages of followed logs
+    for model in (FlawView, Problem, Frame):  # the last: messages of followed logs
         made = model.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization")
         made.pop("$defs", None)
         schemas[model.__name__] = made

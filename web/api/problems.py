@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketState
 from reconciler.config_repo.errors import RefMoved, SecretRefused
 from schemas.errors import (
     Conflict,
+    FieldConflict,
     Flaw,
     Forbidden,
     Gone,
@@ -64,20 +65,6 @@ class FlawView(BaseModel):
     hint: str = ""
 
 
-class FieldConflictView(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    path: str
-    document: str
-    field: str
-    base: Any = None
-    yours: Any = None
-    theirs: Any = None
-    by: str = ""
-    at: str = ""
-    commit: str = ""
-
-
 class Problem(BaseModel):
     """RFC 9457, with `reason` for machines and what else is known."""
 
@@ -90,7 +77,7 @@ class Problem(BaseModel):
     reason: str
     way_out: str | None = None
     errors: list[FlawView] | None = None
-    conflicts: list[FieldConflictView] | None = None
+    conflicts: list[FieldConflict] | None = None
 
 
 def add_to(app: FastAPI) -> None:
@@ -108,13 +95,13 @@ def problem(
     headers: Mapping[str, str] | None = None,
     way_out: str = "",
     flaws: Iterable[Flaw] = (),
-    conflicts: Iterable[Any] = (),
+    conflicts: Iterable[FieldConflict] = (),
 ) -> Response:
     """A response with problem details."""
     more: dict[str, Any] = {
         "way_out": way_out,
         "errors": [FlawView(**asdict(flaw)) for flaw in flaws],
-        "conflicts": [FieldConflictView(**asdict(conflict)) for conflict in conflicts],
+        "conflicts": list(conflicts),
     }
     body = Problem(
         type=f"urn:instantstart:{reason}",

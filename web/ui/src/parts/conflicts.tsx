@@ -1,13 +1,11 @@
 /** What two people wrote at the same place: both values, and who was first. */
 import Box from "@cloudscape-design/components/box";
 import Table from "@cloudscape-design/components/table";
-import type { ConflictView, FieldConflictView } from "../api/schema";
+import type { FieldConflict } from "../api/schema";
 import { t } from "../texts";
 import { valueText } from "./values";
 
-type Found = ConflictView | FieldConflictView;
-
-export function Conflicts({ found }: { readonly found: readonly Found[] }) {
+export function Conflicts({ found }: { readonly found: readonly FieldConflict[] }) {
   const words = t.change.conflicts;
   const value = (told: unknown) => (
     <span className="wrap-anywhere">
