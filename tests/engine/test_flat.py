@@ -17,7 +17,8 @@ POOLS = FAMILIES + 2  # threads that one engine of these tests may have
 def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: bool, ticks: int, seed: int) -> None:
     """Commits, faults, orders, restarts and clusters that come and go; the second half holds no more than the first.
 
-    Caches that are full after thousands of commits are full after a few here."""
+    Caches that are full after thousands of commits are full after a few here. Memory is measured by
+    tests/bench/bench_flat.py, in a process of its own: this one holds what thousands of other tests left."""
     monkeypatch.setattr("reconciler.engine.library._FOLDERS", 12)
     monkeypatch.setattr("reconciler.engine.library._CLUSTERS", 8)
     monkeypatch.setattr("reconciler.engine.library._REVISIONS", 20)
@@ -41,7 +42,6 @@ def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: 
     assert after.threads <= before.threads + POOLS, "a pool starts its threads as it needs them"
     assert held(others).threads == 0, "and no engine of the many that were closed left one"
     assert after.objects < before.objects * 1.2, (before, after)
-    assert after.rss < before.rss + 12, (before, after)
 
 
 @pytest.mark.parametrize("remote", [False, True])
