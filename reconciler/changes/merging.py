@@ -3,7 +3,6 @@ a plan that was made just before."""
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
@@ -19,6 +18,7 @@ from reconciler.plan.gates import Limits
 from schemas.documents.policy import POLICY_PATH
 from schemas.documents.problems import Problem
 from schemas.errors import Conflict, Flaw, Forbidden, Unavailable
+from schemas.globs import any_matches
 from schemas.principals import Principal
 
 Look = Callable[[Change, str], Foresight]
@@ -86,7 +86,7 @@ def may_commit_directly(who: Principal, paths: Iterable[str], limits: Limits) ->
     if who.is_agent:
         raise Forbidden("an agent proposes; it commits nothing directly", reason="AgentsDoNotMerge")
     for path in paths:
-        allowed = any(fnmatch.fnmatchcase(path, pattern) for pattern in limits.direct)
+        allowed = any_matches(limits.direct, path)
         if path == POLICY_PATH or not allowed:
             text = f"{path} is not committed without a review (directCommit.paths of the policy)"
             raise Forbidden(text, reason="ReviewNeeded", way_out="open a change without direct")

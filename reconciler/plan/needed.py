@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from schemas.globs import any_matches
 from schemas.plan import Action, Cost
 from schemas.principals import normal
 
@@ -65,4 +66,4 @@ def _first_wildcard(pattern: str) -> int:
 
 
 def _fits(rule: Rule, path: str) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) for pattern in rule.paths)
+    return any_matches(rule.paths, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
@@ -11,6 +10,7 @@ from pydantic import Field
 from schemas.documents import words
 from schemas.documents.fields import documented, listed, shared
 from schemas.documents.shapes import API_VERSION, Broken, Metadata, Ruled, Shape
+from schemas.globs import matches
 from schemas.plan import Cost
 
 POLICY_PATH: Final = "clusters/policy.yaml"
@@ -18,7 +18,9 @@ POLICY_PATH: Final = "clusters/policy.yaml"
 ApprovedCost: TypeAlias = Literal["inPlace", "rolling", "replace", "delete"]
 
 _GLOB: Final = r"^clusters(?:/[A-Za-z0-9_*?-][A-Za-z0-9_.*?-]*)+$"
-PathGlob: TypeAlias = Annotated[str, words.form(_GLOB, "a path below clusters/, with * where anything may stand", 255)]
+PathGlob: TypeAlias = Annotated[
+    str, words.form(_GLOB, "a path below clusters/, with * for anything in a name and ** for any folders", 255)
+]
 Approver: TypeAlias = Annotated[
     str,
     words.form(r"^[A-Za-z0-9_.+*@-]+$", "the name of a person as in their token, with * where anything may stand", 200),
@@ -148,7 +150,7 @@ class DirectCommit(Ruled):
 
     def rules(self) -> Iterator[Broken]:
         for index, pattern in enumerate(self.paths):
-            if fnmatch.fnmatchcase(POLICY_PATH, pattern):
+            if matches(pattern, POLICY_PATH):
                 yield Broken(
                     fields=(("paths", index),),
                     expected="a pattern that leaves the policy out",
