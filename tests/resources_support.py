@@ -10,6 +10,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,25 @@ from tests.kube_servers.hosting import OneServer
 
 CLUSTER = "prod"
 REGION = "us-west-2"
-RATE = 2000.0
 ROUNDS = 60  # no plan in these tests needs more looks
 
 _ACCOUNTS = itertools.count(333300000000)
 _OPS = itertools.count(1)
+
+
+class SandboxTime(Clock):
+    """The product's clock, on the sandbox's time."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        super().__init__()
+        self._sandbox, self._began = sandbox, sandbox.clock.now()
+        self._start = datetime.fromtimestamp(self._began, UTC)
+
+    def sleep(self, seconds: float) -> None:
+        self._sandbox.pass_time(seconds)
+
+    def _elapsed(self) -> float:
+        return self._sandbox.clock.now() - self._began
 
 
 @dataclass(kw_only=True)
@@ -189,7 +204,7 @@ class Place:
 def clouds(real_kubernetes: RealKubernetes | None) -> Iterator[Sandbox]:
     """One sandbox for all tests of this process."""
     host = OneServer(real_kubernetes) if real_kubernetes else None
-    with embedded.running(rate=RATE, kubernetes=host) as sandbox:
+    with embedded.running(kubernetes=host) as sandbox:
         yield sandbox
 
 
@@ -203,7 +218,7 @@ def place(clouds: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         found = Place(
             sandbox=sandbox,
             aws=accounts.session(sandbox.account, sandbox.region),
-            clock=Clock(RATE),
+            clock=SandboxTime(sandbox),
             cache_dir=str(tmp_path / "cache"),
         )
         yield found

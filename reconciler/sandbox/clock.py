@@ -27,3 +27,25 @@ class Clock:
     def real(self, seconds: float) -> float:
         """How long that many simulated seconds last in real ones."""
         return seconds / self.rate
+
+
+class MovedClock(Clock):
+    """Stands still until somebody moves it, so that what a test sees does not hang on how fast the machine is.
+
+    Starts at the real time.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = self.origin
+
+    def now(self) -> float:
+        return self._now
+
+    def move(self, until: float) -> None:
+        """To that simulated moment; never back."""
+        self._now = max(self._now, until)
+
+    def sleep(self, seconds: float) -> None:
+        """Pass that many simulated seconds at once."""
+        self.move(self._now + max(seconds, 0.0))

@@ -1,11 +1,13 @@
-"""The sandbox inside this process, still reached by HTTP: for tests, which want it quick and want to look inside."""
+"""The sandbox inside this process, still reached by HTTP: for tests, which want it quick and want to look inside.
+
+Its time stands still until a test moves it: a state that lasts a simulated minute is there as long as a test looks.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 import threading
-import time
 import urllib.request
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -21,12 +23,14 @@ from reconciler.sandbox import hosting
 from reconciler.sandbox.aws.cloud import Cloud
 from reconciler.sandbox.aws.kubernetes_seam import KubernetesHost
 from reconciler.sandbox.aws.pace import Pace
-from reconciler.sandbox.clock import Clock
+from reconciler.sandbox.clock import MovedClock
 from reconciler.sandbox.control import CONTROL, Control
 from reconciler.sandbox.real.programs import Programs
 from reconciler.sandbox.server import SandboxServer
 
 Seen = TypeVar("Seen")
+
+_LONGEST_STEP = 60.0  # simulated seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,12 @@ class Sandbox:
     secret_key: str
     region: str
     session_token: str = ""
+
+    @property
+    def clock(self) -> MovedClock:
+        clock = self.cloud.agenda.clock
+        assert isinstance(clock, MovedClock)
+        return clock
 
     def client(self, service: str, **config: Any) -> Any:
         """A boto3 client that sends once."""
@@ -87,16 +97,19 @@ class Sandbox:
         return [entry for entry in self.get("/log") if entry["account"] == self.account]
 
     def pass_time(self, seconds: float) -> None:
-        """Let simulated seconds pass."""
-        self.cloud.agenda.clock.sleep(seconds)
+        """Let simulated seconds pass, with all that is due in them."""
+        self.clock.sleep(seconds)
+        self.cloud.agenda.settle()
 
     def until(self, look: Callable[[], Seen], wanted: Callable[[Seen], bool], *, within: float = 20_000) -> Seen:
-        """Look until it is as wanted; fails after `within` simulated seconds."""
-        clock = self.cloud.agenda.clock
-        end = clock.now() + within
+        """Look until it is as wanted, after everything that happens; fails after `within` simulated seconds."""
+        end = self.clock.now() + within
         while not wanted(seen := look()):
-            assert clock.now() < end, f"not as wanted in time: {seen}"
-            time.sleep(0.005)
+            assert self.clock.now() < end, f"not as wanted in time: {seen}"
+            due = self.cloud.agenda.next()
+            soon = self.clock.now() + _LONGEST_STEP  # some things are a matter of age, and nothing is due for them
+            self.clock.move(soon if due is None else min(due, soon))
+            self.cloud.agenda.settle()
         return seen
 
     def _control(self, method: str, door: str, body: Any) -> Any:
@@ -138,24 +151,21 @@ def _client(
 @contextmanager
 def running(
     *,
-    rate: float,
     kubernetes: KubernetesHost | None = None,
-    simulators: bool = False,
     account: str = "111122223333",
     region: str = "us-west-2",
     pace: Pace | None = None,
     programs: Programs | None = None,
 ) -> Generator[Sandbox]:
     """`kubernetes` is for tests of the AWS side alone; without it clusters are really served. `programs`: by those."""
-    clock = Clock(rate)
+    clock = MovedClock()
     cloud = Cloud(clock, kubernetes, pace=pace) if kubernetes else None
-    cloud = cloud or hosting.compose(clock, pace=pace, simulators=simulators, programs=programs)
+    cloud = cloud or hosting.compose(clock, pace=pace, programs=programs)
     server = SandboxServer(0, cloud, Control(cloud, region))
     identity = cloud.world.credentials.account(account)
     serve = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     serve.start()
     cloud.world.moto.warm()
-    cloud.agenda.start()
     try:
         yield Sandbox(
             cloud=cloud,

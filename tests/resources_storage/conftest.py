@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
@@ -16,13 +17,27 @@ from schemas.errors import InvalidInput
 ACCOUNT = "123456789012"  # the only one that moto's server knows
 
 
+SERVER = """
+import sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print("http://%s:%s" % server.get_host_and_port(), flush=True)
+sys.stdin.read()
+"""
+
+
 @pytest.fixture(scope="session")
 def s3_url() -> Iterator[str]:
-    server: Any = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    """In a process of its own: moto asks every account that it has for a key it does not know, which takes a minute
+    after tests that made a hundred of them in this one."""
+    command = [sys.executable, "-c", SERVER]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=quiet, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+        process.kill()
 
 
 @pytest.fixture

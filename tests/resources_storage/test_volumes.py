@@ -17,6 +17,7 @@ from reconciler.live.kube.kinds import Gvk
 from reconciler.live.kube.tokens import EksTokens
 from reconciler.resources.storage.volume_health import condition
 from reconciler.resources.storage.volumes import Volumes, authored
+from reconciler.sandbox.clock import Clock
 from reconciler.sandbox.kubernetes.simulators.cluster import Simulators
 from schemas.plan import Verb
 from schemas.resource import Health, Mark, Observed, Presence, Resource, Stage
@@ -28,7 +29,8 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.behaviour("Product: volumes and c
 KEY = "Storage/prod/data"
 VOLUME = (Gvk("v1", "PersistentVolume"), None, "prod.default.data")
 CLAIM = (Gvk("v1", "PersistentVolumeClaim"), "default", "data")
-WAIT = 20.0  # real seconds; every wait here ends in a fraction of one
+RATE = 2000.0  # of the controllers, which run by themselves
+WAIT = 60.0  # real seconds; every wait here ends in a fraction of one
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def kube(place: Place) -> Iterator[KubeCluster]:
     made = sandbox.until(look, lambda cluster: cluster["status"] == "ACTIVE")
     authority = base64.b64decode(made["certificateAuthority"]["data"]).decode()
     tokens = EksTokens(place.aws, "prod")
-    simulators = Simulators(made["endpoint"], authority, tokens.current, clock=sandbox.cloud.agenda.clock)
+    simulators = Simulators(made["endpoint"], authority, tokens.current, clock=Clock(RATE))
     with KubeCluster(made["endpoint"], authority, tokens) as opened:
         place.kube = lambda: opened
         simulators.start()

@@ -15,13 +15,11 @@ from reconciler.sandbox.embedded import Sandbox
 from tests.monitoring_agent import MONITORING_AGENT
 
 _NUMBERS = itertools.count()  # names of roles must not meet
-_ROLE_USABLE = 100.0  # simulated seconds: at this rate the real ten are over before the next call
 
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[Sandbox]:
-    pace = Pace(role_usable=_ROLE_USABLE, eks_create=60)
-    with embedded.running(kubernetes=StandInHost(), rate=2000, pace=pace) as sandbox:
+    with embedded.running(kubernetes=StandInHost()) as sandbox:
         yield sandbox
 
 
@@ -56,7 +54,7 @@ def role(sandbox: Sandbox) -> Callable[..., str]:
         made = iam.create_role(RoleName=f"{name}-{next(_NUMBERS)}", AssumeRolePolicyDocument=document)
         arn: str = made["Role"]["Arn"]
         if wait:
-            sandbox.pass_time(_ROLE_USABLE + 2)
+            sandbox.pass_time(Pace().role_usable + 2)
         return arn
 
     return make

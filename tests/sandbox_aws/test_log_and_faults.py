@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import uuid
 from collections.abc import Callable
@@ -135,15 +134,6 @@ def test_what_is_not_simulated_says_so(sandbox: Sandbox) -> None:
         assert 400 <= status_of(refused.value) < 500
 
 
-def test_looking_is_quick(sandbox: Sandbox) -> None:
-    client = sandbox.client("sagemaker")
-    client.list_clusters()
-    began = time.perf_counter()
-    for _ in range(50):
-        client.list_clusters()
-    assert (time.perf_counter() - began) / 50 < 0.05  # 2 ms on a quiet machine
-
-
 def client_of(sandbox: Sandbox) -> subprocess.Popen[bytes]:
     """A process of its own that makes one VPC, as the engine would: its op id in the user agent."""
     script = f"""
@@ -225,7 +215,7 @@ def test_a_request_that_never_came_whole_has_not_come(
     """A killed client leaves half a request. Taken for a whole one it would be an empty object in S3."""
     agent = f"cut-short-{uuid.uuid4()}"
     host, port = sandbox.endpoint.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         head = f"POST /?Action= HTTP/1.1\r\nHost: ec2\r\nUser-Agent: {agent}\r\n{headers}\r\n\r\n{body}"
         connection.sendall(head.encode())
         connection.shutdown(socket.SHUT_WR)

@@ -55,6 +55,11 @@ class Agenda:
                 finally:
                     self._instant = None
 
+    def next(self) -> float | None:
+        """When the next work is due; None: nothing is left to happen."""
+        with self.lock:
+            return self._due[0][0] if self._due else None
+
     def clear(self) -> None:
         with self.lock:
             self._due.clear()
