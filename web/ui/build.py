@@ -55,14 +55,13 @@ def main(arguments: list[str]) -> int:
 
 def build() -> None:
     done = _done()
-    packages = _digest([HERE / "package-lock.json", HERE / "package.json"])
-    if done.get("packages") != packages or not (HERE / "node_modules").is_dir():
+    if not _installed():
         print("Installing what builds the pages ...", flush=True)
         try:
             _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
         except subprocess.CalledProcessError:
             raise NoPackages from None
-        done = _note({"packages": packages})
+        done = _note({})
     contract = _digest(_below(ROOT, CONTRACT))
     if done.get("contract") != contract or not (GENERATED / "schema.d.ts").is_file():
         _write_types()
@@ -72,6 +71,22 @@ def build() -> None:
         print("Building the pages ...", flush=True)
         node("node_modules/vite/bin/vite.js", "build", "--logLevel=warn")
         _note({**done, "pages": pages})
+
+
+def _installed() -> bool:
+    """Whether npm put there what the lock names, for this machine, and the lock is the one of package.json."""
+    try:
+        wanted = json.loads((HERE / "package-lock.json").read_bytes())["packages"]
+        there = json.loads((HERE / "node_modules" / ".package-lock.json").read_bytes())["packages"]
+        asked = json.loads((HERE / "package.json").read_bytes())
+    except (OSError, ValueError, KeyError):
+        return False
+    locked = wanted.pop("", {})
+    if any(locked.get(group, {}) != asked.get(group, {}) for group in ("dependencies", "devDependencies")):
+        return False
+    needed = {path: one["version"] for path, one in wanted.items() if not one.get("optional")}
+    found = {path: one["version"] for path, one in there.items() if path in wanted}
+    return needed.items() <= found.items() and len(found) == len(there)
 
 
 def _write_types() -> None:

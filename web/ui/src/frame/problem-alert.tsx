@@ -3,11 +3,14 @@ import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import SpaceBetween from "@cloudscape-design/components/space-between";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { asProblem, isPassing, UNREACHABLE } from "../api/problems";
 import type { Problem } from "../api/schema";
-import { Conflicts } from "../parts/conflicts";
+import { Loading } from "../parts/loading";
 import { t } from "../texts";
+
+// A table; most problems have none.
+const Conflicts = lazy(async () => ({ default: (await import("../parts/conflicts")).Conflicts }));
 
 export interface ProblemAlertProps {
   readonly error: unknown;
@@ -41,7 +44,11 @@ export function ProblemAlert({ error, title, onRetry, onDismiss, children }: Pro
             ))}
           </ul>
         ) : null}
-        {problem.conflicts?.length ? <Conflicts found={problem.conflicts} /> : null}
+        {problem.conflicts?.length ? (
+          <Suspense fallback={<Loading />}>
+            <Conflicts found={problem.conflicts} />
+          </Suspense>
+        ) : null}
         {wayOut && (
           <div>
             <strong>{t.problems.wayOut}:</strong> {wayOut}

@@ -1,7 +1,7 @@
 import { Route, Routes } from "react-router";
 import { expect, test, vi } from "vitest";
 import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
-import { person, problem, serve, show } from "../../testing/service";
+import { person, problem, serve, show, until } from "../../testing/service";
 import { t } from "../../texts";
 import { deedsOf } from "./deeds";
 import { Component } from "./page";
@@ -141,8 +141,9 @@ test("a refusal stays in the question, with both values where others wrote the s
   buttonOf(page, t.change.actions.merge)?.click();
   whole.findModal()?.findFooter()?.findButton(`[class*="primary"]`)?.click();
   await vi.waitFor(() => expect(whole.findModal()?.getElement().textContent).toContain("rebase it"));
-  const cells = whole.findModal()?.find("table tbody tr")?.getElement().textContent ?? "";
-  for (const text of ["/spec/count", "2", "4", "3"]) expect(cells).toContain(text);
+  const cells = () => whole.findModal()?.find("table tbody tr")?.getElement().textContent ?? "";
+  await until(() => expect(cells()).toContain("/spec/count"));
+  for (const text of ["2", "4", "3"]) expect(cells()).toContain(text);
 });
 
 function buttonOf(page: ReturnType<typeof show>["page"], text: string) {

@@ -1,3 +1,5 @@
+export const locale = "en";
+
 /** "1 node", "4 nodes". */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

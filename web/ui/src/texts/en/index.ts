@@ -1,34 +1,10 @@
 /** English, by page; what several pages say is in `common`. */
-import { change, changes } from "./changes";
-import { cluster, drift, groups, machines, nodes, proposal, timeline } from "./cluster";
-import { common, conditions, scopes } from "./common";
-import { create } from "./create";
-import { fleet } from "./fleet";
-import { frame, news, problems } from "./frame";
-import { login } from "./login";
-import { plan } from "./plan";
-import { tokens } from "./tokens";
-
-export const en = {
-  locale: "en",
-  common,
-  conditions,
-  scopes,
-  frame,
-  news,
-  problems,
-  login,
-  fleet,
-  tokens,
-  plan,
-  changes,
-  change,
-  cluster,
-  groups,
-  machines,
-  proposal,
-  nodes,
-  drift,
-  timeline,
-  create,
-};
+export { change, changes } from "./changes";
+export { cluster, drift, groups, machines, nodes, proposal, timeline } from "./cluster";
+export { common, conditions, locale, scopes } from "./common";
+export { create } from "./create";
+export { fleet } from "./fleet";
+export { frame, news, problems } from "./frame";
+export { login } from "./login";
+export { plan } from "./plan";
+export { tokens } from "./tokens";
