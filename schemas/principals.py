@@ -12,6 +12,8 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from schemas.reach import EVERYTHING, Reach
+
 Scope: TypeAlias = Literal["read", "propose", "approve", "operate"]
 Kind: TypeAlias = Literal["person", "agent"]
 Via: TypeAlias = Literal["token", "session", "cli"]
@@ -24,7 +26,8 @@ ORDER: Final[tuple[Scope, ...]] = ("read", "propose", "approve", "operate")
 
 class Principal(BaseModel):
     """`name` stands in trailers and journal lines; for people mostly an email address. `on_behalf_of`: the person an
-    agent works for, if it says so; it gives no rights. `id`: of the token or session, never the secret itself."""
+    agent works for, if it says so; it gives no rights. `id`: of the token or session, never the secret itself. `reach`:
+    what its changes may touch."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,6 +37,7 @@ class Principal(BaseModel):
     via: Via
     on_behalf_of: str = ""
     id: str = ""
+    reach: Reach = EVERYTHING
 
     @model_validator(mode="after")
     def _agents_decide_nothing(self) -> Principal:

@@ -10,6 +10,7 @@ from reconciler.changes import combining, judging, wording
 from reconciler.changes.foresight import Foresight
 from reconciler.changes.judging import Verdict
 from reconciler.changes.proposing import open_state
+from reconciler.changes.reaching import must_reach_all
 from reconciler.changes.store import State, Store
 from reconciler.config_repo.changes import Move
 from reconciler.config_repo.notes import US
@@ -46,6 +47,7 @@ def merge(
             return state.merged
         state = open_state(store, change, head)
         found = state.change
+        must_reach_all(store, who, found)
         main = store.main()
         seen = look(found, main)
         verdict = judging.judge(found, seen, limits(main), now())

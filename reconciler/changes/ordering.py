@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from reconciler.changes.reaching import must_reach_cluster
 from reconciler.changes.store import Store
 from reconciler.changes.wording import author
 from reconciler.config_repo.notes import US
@@ -35,6 +36,7 @@ _CHOOSE: Final = {
 def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> dict[str, str]:
     """Write it under this id; what it says. Raises Forbidden, NotFound, InvalidInput and Conflict."""
     _may_give(who, asked.do)
+    must_reach_cluster(who, asked.cluster)
     if (asked.do == "resolve") != (asked.outcome is not None):
         raise InvalidInput("resolve, and only that, needs an outcome", reason="NoOutcome")
     store.repo.fetch()

@@ -12,6 +12,7 @@ from ulid import ULID
 
 from reconciler.changes import combining, wording
 from reconciler.changes.editing import Files
+from reconciler.changes.reaching import must_reach, must_reach_change
 from reconciler.changes.store import State, Store, is_id
 from reconciler.config_repo.changes import Move
 from reconciler.config_repo.errors import UnknownRevision
@@ -73,6 +74,7 @@ def opened(
         if taken is not None and (text := store.repo.changes.keyed(taken)) is not None:
             return _finish(store, move, text, asked)
         proposal = propose()
+        must_reach(store.repo, who, proposal.base, proposal.files)
         if not proposal.files:
             raise InvalidInput("nothing would change: everything is as asked already", reason="NothingToChange")
         change = str(ULID.from_datetime(clock.now())).lower()
@@ -111,11 +113,13 @@ def update(store: Store, who: Principal, change: str, asked: ChangeUpdate, *, he
     def act(move: Move) -> None:
         state = open_state(store, change, head)
         found = state.change
+        must_reach_change(store, who, found)
         new = found.head
         if asked.edits:
             files = Files(store.repo, found.head)
             files.apply(asked.edits)
             if changed := files.changed():
+                must_reach(store.repo, who, found.head, changed)
                 title, why = asked.title or found.title, found.why if asked.why is None else asked.why
                 trailers = wording.proposed_by(change, who.name, who.on_behalf_of)
                 new = store.repo.changes.store_commit(
@@ -140,6 +144,7 @@ def rebase(store: Store, who: Principal, change: str, *, head: str | None) -> No
     def act(move: Move) -> None:
         state = open_state(store, change, head)
         found, main = state.change, store.main()
+        must_reach_change(store, who, found)
         if found.base == main:
             return
         over = combining.laid_over(store.repo, found.base, found.head, main)

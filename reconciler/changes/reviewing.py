@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from reconciler.changes.foresight import Foresight
 from reconciler.changes.proposing import open_state
+from reconciler.changes.reaching import must_reach_all, must_reach_change
 from reconciler.changes.store import Store
 from reconciler.config_repo.changes import Move
 from reconciler.journal.changes import Change
@@ -49,6 +50,7 @@ def review(
     def act(move: Move) -> None:
         state = open_state(store, change, head)
         found = state.change
+        must_reach_all(store, who, found)
         if asked.verdict == "withdraw" and normal(who.name) not in found.reviews:
             raise Conflict(f"there is no review by {who.name} to withdraw", reason="NothingToWithdraw")
         approval = {}
@@ -81,6 +83,7 @@ def close(store: Store, who: Principal, change: str, text: str, *, head: str | N
             return
         state = open_state(store, change, head)
         found = state.change
+        must_reach_change(store, who, found)
         line = store.line(change, found.seq + 1, who, "close", text=text)
         store.add(move, change, line, tip=state.tip, head=found.head, say="closed", keep=found.head)
         at = store.repo.changes.branch(change)

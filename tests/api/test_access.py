@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.principals import Kind, Scope
+from schemas.principals import ALL_SCOPES, Kind, Scope
+from schemas.reach import Reach
 from tests.api.apibox import ApiBox
 from web.access.limits import Rates
 from web.access.sessions import cookie_name
@@ -256,3 +257,33 @@ def test_pages_of_tokens(api: ApiBox) -> None:
     assert len(found) == len(set(found)) == 7
     bad = operator.get("/tokens", params={"cursor": "nonsense!"})
     assert bad.status_code == 422 and bad.json()["reason"] == "BadCursor"
+
+
+def test_a_token_that_reaches_a_part_alone(api: ApiBox) -> None:
+    """D13: an agent for one team proposes nothing for another, and cannot be lent more than its maker has."""
+    maker = api.client()
+    asked = {"name": "agent-7", "kind": "agent", "scopes": ["read", "propose"]}
+    reach = {"paths": ["clusters/dev/**"], "kinds": ["InstanceGroup"]}
+    made = maker.post("/tokens", json={**asked, "reach": reach})
+    assert made.status_code == 201 and made.json()["reach"] == reach
+    agent = api.anybody({"Authorization": f"Bearer {made.json()['token']}"})
+    assert agent.get("/session").json()["reach"] == reach, "it can know before it tries"
+    edit = {"edit": "file", "path": "clusters/prod/cluster.yaml", "text": "kind: Cluster\n"}
+    refused = agent.post("/changes", json={"title": "elsewhere", "edits": [edit]})
+    assert (refused.status_code, refused.json()["reason"]) == (403, "OutOfReach")
+    assert "clusters/dev/**" in refused.json()["detail"] and refused.json()["way_out"]
+    wrong = maker.post("/tokens", json={**asked, "reach": {"paths": ["../etc"]}})
+    assert wrong.status_code == 422 and "reach" in wrong.text and "clusters" in wrong.text
+
+
+def test_who_reaches_a_part_lends_no_more(api: ApiBox) -> None:
+    token = api.house.access.tokens.create(
+        name=ME, kind="person", scopes=ALL_SCOPES, created_by=ME, life=None, reach=Reach(paths=("clusters/dev/**",))
+    )[0]
+    browser = api.anybody()
+    assert browser.post("/session", json={"code": token}).json()["reach"]["paths"] == ["clusters/dev/**"]
+    asked = {"name": "agent-7", "kind": "agent", "scopes": ["read"]}
+    more = browser.post("/tokens", json=asked)
+    assert (more.status_code, more.json()["reason"]) == (403, "OutOfReach")
+    same = browser.post("/tokens", json={**asked, "reach": {"paths": ["clusters/dev/**"], "kinds": ["Storage"]}})
+    assert same.status_code == 201

@@ -50,7 +50,8 @@ class Access:
         if who.is_agent:
             text = "this token is an agent's, and a browser's session is a person's"
             raise Forbidden(text, reason="AgentsHaveNoSession", way_out="run instantstart login-link for yourself")
-        return self.sessions.begin(name=who.name, scopes=who.scopes, token=who.id, until=record.expires)
+        until, reach = record.expires, who.reach
+        return self.sessions.begin(name=who.name, scopes=who.scopes, token=who.id, until=until, reach=reach)
 
     def is_new(self) -> bool:
         """Nobody can come in yet."""

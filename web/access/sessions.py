@@ -18,6 +18,7 @@ from ulid import ULID
 
 from reconciler.live.clock import real_now
 from schemas.principals import Principal, Scope, in_order, same
+from schemas.reach import EVERYTHING, Reach
 from web.access.files import Records, key_in
 from web.access.tokens import digest_of
 
@@ -37,10 +38,11 @@ class SessionRecord(BaseModel):
     created: datetime
     expires: datetime
     token: str = ""
+    reach: Reach = EVERYTHING
 
     def principal(self) -> Principal:
         scopes = frozenset(self.scopes)
-        return Principal(name=self.name, kind="person", scopes=scopes, via="session", id=self.id)
+        return Principal(name=self.name, kind="person", scopes=scopes, via="session", id=self.id, reach=self.reach)
 
 
 class Sessions:
@@ -52,7 +54,13 @@ class Sessions:
         self._now = now
 
     def begin(
-        self, *, name: str, scopes: frozenset[Scope], token: str = "", until: datetime | None = None
+        self,
+        *,
+        name: str,
+        scopes: frozenset[Scope],
+        token: str = "",
+        until: datetime | None = None,
+        reach: Reach = EVERYTHING,
     ) -> tuple[str, SessionRecord]:
         """A new session: the cookie's value, and what is kept. `until`: the end of its token, if it has one."""
         secret = secrets.token_urlsafe(32)
@@ -64,6 +72,7 @@ class Sessions:
             created=now,
             expires=now + LIFE if until is None else min(now + LIFE, until),
             token=token,
+            reach=reach,
         )
         with self._records.changing() as records:
             for key in [key for key, known in records.items() if known.expires <= now]:

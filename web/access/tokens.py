@@ -19,6 +19,7 @@ from ulid import ULID
 from reconciler.live.clock import real_now
 from schemas.errors import InvalidInput, NotFound
 from schemas.principals import AGENT_SCOPES, INVISIBLE, Kind, Principal, Scope, in_order
+from schemas.reach import EVERYTHING, Reach
 from web.access.files import Records
 
 PREFIX = "is_"
@@ -41,6 +42,7 @@ class TokenRecord(BaseModel):
     created_by: str
     expires: datetime | None = None
     last_used: datetime | None = None
+    reach: Reach = EVERYTHING
 
     def principal(self) -> Principal:
         """An agent works for whoever made its token."""
@@ -51,6 +53,7 @@ class TokenRecord(BaseModel):
             via="token",
             on_behalf_of=self.created_by if self.kind == "agent" else "",
             id=self.id,
+            reach=self.reach,
         )
 
 
@@ -71,6 +74,7 @@ class Tokens:
         scopes: frozenset[Scope],
         created_by: str,
         life: timedelta | None,
+        reach: Reach = EVERYTHING,
     ) -> tuple[str, TokenRecord]:
         """A new token, in clear this once, and what is kept of it. Raises InvalidInput."""
         name = checked_name(name)
@@ -92,6 +96,7 @@ class Tokens:
             created=now,
             created_by=created_by,
             expires=None if life is None else now + life,
+            reach=reach,
         )
         with self._records.changing() as records:
             records[record.digest] = record

@@ -7,11 +7,14 @@ from datetime import timedelta
 from typing import Annotated, Literal
 
 import typer
+from pydantic import ValidationError
 
 from reconciler.cli import output
 from reconciler.cli.setup import AsJson, Setup, setup_of
 from reconciler.config_repo.person import person
+from schemas.documents.kinds import KINDS
 from schemas.principals import AGENT_SCOPES, ALL_SCOPES, ORDER, Scope
+from schemas.reach import Reach
 from web.access.access import Access
 from web.access.tokens import LONGEST, TokenRecord
 
@@ -42,6 +45,18 @@ def create(
         Literal["person", "agent"], typer.Option("--kind", help="An agent reads and proposes, never more.")
     ] = "agent",
     scope: ScopeOption = None,
+    path: Annotated[
+        list[str] | None,
+        typer.Option("--path", help="Its changes touch these files alone: clusters/team-a/**. May be given again."),
+    ] = None,
+    document: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--document",
+            metavar=f"[{'|'.join(KINDS)}]",
+            help="Its changes touch documents of these kinds alone. May be given again.",
+        ),
+    ] = None,
     days: Annotated[int, typer.Option("--days", min=1, max=LONGEST.days, help="How long it lives.")] = 30,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +65,12 @@ def create(
     maker = person(setup.settings().repository)[1]
     scopes = scopes_of(scope) or (ALL_SCOPES if kind == "person" else AGENT_SCOPES)
     token, record = _access(setup).tokens.create(
-        name=name or maker, kind=kind, scopes=scopes, created_by=maker, life=timedelta(days=days)
+        name=name or maker,
+        kind=kind,
+        scopes=scopes,
+        created_by=maker,
+        life=timedelta(days=days),
+        reach=_reach(path, document),
     )
     if as_json:
         output.document({"token": token, **_shown(record)})
@@ -58,6 +78,8 @@ def create(
     output.lines([token])
     until = f"until {record.expires:%Y-%m-%d}" if record.expires else "for ever"
     output.note(f"{record.id}: {record.name} ({record.kind}) may {', '.join(record.scopes)}, {until}.")
+    if not record.reach.is_all:
+        output.note(f"Its changes may touch {record.reach}, and nothing else.")
     output.note("It is shown this once. Send it as Authorization: Bearer, never in an address.")
 
 
@@ -70,11 +92,11 @@ def list_(context: typer.Context, as_json: AsJson = False) -> None:
     if not records:
         output.lines(["No tokens yet."])
         return
-    rows = [["ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED"]]
+    rows = [["ID", "NAME", "KIND", "SCOPES", "REACHES", "EXPIRES", "LAST USED"]]
     for record in records:
         expires = f"{record.expires:%Y-%m-%d}" if record.expires else "never"
         used = f"{record.last_used:%Y-%m-%d %H:%M}" if record.last_used else "-"
-        rows.append([record.id, record.name, record.kind, ",".join(record.scopes), expires, used])
+        rows.append([record.id, record.name, record.kind, ",".join(record.scopes), str(record.reach), expires, used])
     output.lines(output.columns(rows))
 
 
@@ -97,6 +119,17 @@ def scopes_of(words: Sequence[str] | None) -> frozenset[Scope]:
     if wrong:
         raise typer.BadParameter(f"{wrong[0]!r} is no scope; there is {', '.join(ORDER)}")
     return frozenset(scope for scope in ORDER if scope in (words or ()))
+
+
+def _reach(paths: Sequence[str] | None, kinds: Sequence[str] | None) -> Reach:
+    """What `--path` and `--document` say; wrong usage where that is no pattern and no kind."""
+    try:
+        return Reach.model_validate({"paths": paths or (), "kinds": kinds or ()})
+    except ValidationError as error:
+        option = "--path" if error.errors()[0]["loc"][0] == "paths" else "--document"
+        wrong = error.errors()[0]["input"]
+        expected = f"a kind: {', '.join(KINDS)}" if option == "--document" else "a pattern such as clusters/team-a/**"
+        raise typer.BadParameter(f"{option} {wrong!r}: expected {expected}") from None
 
 
 def _access(setup: Setup) -> Access:

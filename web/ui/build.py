@@ -99,6 +99,7 @@ def _write_types() -> None:
     text = json.dumps(make_api(None).openapi(), indent=1, sort_keys=True)
     if document.is_file() and document.read_text() == text and (GENERATED / "schema.d.ts").is_file():
         return
+    (GENERATED / "schema.d.ts").unlink(missing_ok=True)  # a run that ends here is not taken for done
     document.write_text(text)
     node(
         "node_modules/openapi-typescript/bin/cli.js",

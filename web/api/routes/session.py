@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.errors import Conflict, Unauthorized
 from schemas.principals import Kind, Principal, Scope, Via, in_order
+from schemas.reach import EVERYTHING, Reach
 from web.access.sessions import cookie_name
 from web.access.tokens import has_form
 from web.api.access import Anybody, address_of
@@ -29,7 +30,7 @@ class LogIn(BaseModel):
 
 
 class SessionView(BaseModel):
-    """Who asks. `expires`: of a session; null for a token."""
+    """Who asks. `expires`: of a session; null for a token. `reach`: what their changes may touch."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -39,6 +40,7 @@ class SessionView(BaseModel):
     via: Via
     on_behalf_of: str = ""
     expires: datetime | None = None
+    reach: Reach = EVERYTHING
 
 
 @router.get("", operation_id="get_session")
@@ -109,4 +111,5 @@ def _view(who: Principal, expires: datetime | None) -> SessionView:
         via=who.via,
         on_behalf_of=who.on_behalf_of,
         expires=expires,
+        reach=who.reach,
     )

@@ -69,7 +69,14 @@ export function until<Result>(expected: () => Result): Promise<Result> {
 const ALL: Scope[] = ["read", "propose", "approve", "operate"];
 
 export function person(scopes: Scope[] = ALL): SessionView {
-  return { name: "platform-engineer@example.com", kind: "person", scopes, via: "session", on_behalf_of: "" };
+  return {
+    name: "platform-engineer@example.com",
+    kind: "person",
+    scopes,
+    via: "session",
+    on_behalf_of: "",
+    reach: { paths: [], kinds: [] },
+  };
 }
 
 export function show(shown: ReactNode, { path = "/", who = person() }: { path?: string; who?: SessionView } = {}) {

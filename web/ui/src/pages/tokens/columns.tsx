@@ -38,12 +38,15 @@ export function columnsOf(revoke: (token: TokenView) => void): readonly [Column<
     {
       id: "scopes",
       header: t.tokens.columns.scopes,
-      cell: ({ scopes }) => (
-        <SpaceBetween direction="horizontal" size="xxs">
-          {scopes.map((scope) => (
-            <Badge key={scope}>{scope}</Badge>
-          ))}
-        </SpaceBetween>
+      cell: ({ scopes, reach }) => (
+        <>
+          <SpaceBetween direction="horizontal" size="xxs">
+            {scopes.map((scope) => (
+              <Badge key={scope}>{scope}</Badge>
+            ))}
+          </SpaceBetween>
+          <Reaches paths={reach.paths} kinds={reach.kinds} />
+        </>
       ),
       value: ({ scopes }) => scopes.join(" "),
       width: 180,
@@ -90,6 +93,16 @@ export function columnsOf(revoke: (token: TokenView) => void): readonly [Column<
       width: 80,
     },
   ];
+}
+
+function Reaches({ paths, kinds }: { readonly paths: readonly string[]; readonly kinds: readonly string[] }) {
+  const parts = [paths.join(", "), kinds.join(", ")].filter((part) => part !== "");
+  if (parts.length === 0) return null;
+  return (
+    <Box variant="small" color="text-body-secondary" display="block">
+      <span className="wrap-anywhere">{t.tokens.reaches(parts.join("; "))}</span>
+    </Box>
+  );
 }
 
 function Expires({ at }: { readonly at: string | null }) {

@@ -5,6 +5,7 @@ import Checkbox from "@cloudscape-design/components/checkbox";
 import FormField from "@cloudscape-design/components/form-field";
 import Input from "@cloudscape-design/components/input";
 import Modal from "@cloudscape-design/components/modal";
+import Multiselect from "@cloudscape-design/components/multiselect";
 import Select from "@cloudscape-design/components/select";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Tiles from "@cloudscape-design/components/tiles";
@@ -16,16 +17,19 @@ import { type Scope, useSession } from "../../api/session";
 import { ProblemAlert } from "../../frame/problem-alert";
 import { dayOf } from "../../parts/times";
 import { t } from "../../texts";
-import { AGENT_SCOPES, flawsOf, given, SCOPES } from "./wish";
+import { AGENT_SCOPES, type DocumentKind, flawsOf, given, reachOf, SCOPES } from "./wish";
 
 const DAY = 86_400_000;
 const FORM = "create-token";
+const KINDS: readonly DocumentKind[] = ["Cluster", "InstanceGroup", "Storage", "Operation", "Policy"];
 
 export function CreateToken({ onDone }: { readonly onDone: (made: TokenMade | null) => void }) {
   const { who, may } = useSession();
   const [kind, setKind] = useState<TokenAsked["kind"]>("agent");
   const [agentName, setAgentName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
+  const [paths, setPaths] = useState(who.reach.paths.join(", "));
+  const [kinds, setKinds] = useState<readonly DocumentKind[]>(who.reach.kinds);
   const [days, setDays] = useState(30);
   const [isTried, setTried] = useState(false);
   const create = api.useMutation("post", "/api/v1/tokens", { onSuccess: onDone });
@@ -33,6 +37,7 @@ export function CreateToken({ onDone }: { readonly onDone: (made: TokenMade | nu
     kind,
     name: kind === "person" ? who.name : agentName.trim(),
     scopes: given(scopes, kind),
+    reach: reachOf(paths, kinds),
     days,
   };
   const flaws = flawsOf(wish);
@@ -114,6 +119,27 @@ export function CreateToken({ onDone }: { readonly onDone: (made: TokenMade | nu
                 );
               })}
             </SpaceBetween>
+          </FormField>
+          <FormField
+            label={t.tokens.form.reach}
+            constraintText={t.tokens.form.reachHint}
+            errorText={(isTried && flaws.reach) || flawOf(create.error, "reach")}
+          >
+            <Input
+              value={paths}
+              placeholder={t.tokens.form.reachPlaceholder}
+              onChange={({ detail }) => setPaths(detail.value)}
+              autoComplete={false}
+              spellcheck={false}
+            />
+          </FormField>
+          <FormField label={t.tokens.form.documents} constraintText={t.tokens.form.documentsHint}>
+            <Multiselect
+              selectedOptions={kinds.map((value) => ({ value }))}
+              options={KINDS.map((value) => ({ value }))}
+              placeholder={t.tokens.form.documentsPlaceholder}
+              onChange={({ detail }) => setKinds(detail.selectedOptions.map(({ value }) => value as DocumentKind))}
+            />
           </FormField>
           <FormField
             label={t.tokens.form.days}

@@ -11,6 +11,7 @@ const agent: TokenView = {
   name: "training-assistant",
   kind: "agent",
   scopes: ["read"],
+  reach: { paths: ["clusters/team-a/**"], kinds: ["Storage"] },
   created: new Date(Date.now() - day).toISOString(),
   created_by: "platform-engineer@example.com",
   expires: new Date(Date.now() + 3 * day + 60_000).toISOString(),
@@ -31,6 +32,9 @@ test("a token tells how long it still lives, and one that is over says so", asyn
   await until(() => expect(page.findTable()?.findRows()).toHaveLength(2));
   expect(page.findTable()?.findRows()[0]?.getElement().textContent).toContain("in 3 days");
   expect(page.findTable()?.findRows()[1]?.getElement().textContent).toContain(t.tokens.over);
+  expect(page.findTable()?.findRows()[0]?.getElement().textContent).toContain(
+    t.tokens.reaches("clusters/team-a/**; Storage"),
+  );
 });
 
 test("only what the form says is sent, and the token is shown", async () => {
@@ -45,7 +49,7 @@ test("only what the form says is sent, and the token is shown", async () => {
   submit();
   await until(() => expect(whole.findModal()?.getElement().textContent).toContain(made.token));
   expect(service.asked.filter(({ method }) => method === "POST").map(({ body }) => body)).toEqual([
-    { kind: "agent", name: "training-assistant", scopes: ["read"], days: 30 },
+    { kind: "agent", name: "training-assistant", scopes: ["read"], days: 30, reach: { paths: [], kinds: [] } },
   ]);
 });
 
