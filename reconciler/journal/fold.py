@@ -6,7 +6,7 @@ older than the newest rollout only those count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.journal.lines import BrokenLine, newer, numbered, parse, shorten
@@ -55,9 +55,13 @@ def read(cluster: str, texts: Iterable[str]) -> Fold:
     """The fold of lines in any order, ready to take more. A line that cannot be read, a gap, or two different lines
     with one seq make the journal broken: what could be read before is still told, and nobody writes.
 
-    Of lines before the newest rollout only the numbers and the orders count: a journal of years costs little."""
+    Of lines before the newest rollout only the numbers and the orders count, and no more of them is held meanwhile: a
+    journal of years costs little."""
     state = Fold(cluster=cluster)
-    by_seq: dict[int, tuple[str, str]] = {}  # seq → kind, text
+    seen: dict[int, int] = {}  # seq → hash of the line
+    orders: dict[int, str] = {}  # folded once for ever, so those before the newest rollout count too
+    lines: dict[int, str] = {}  # from the newest rollout on
+    newest = 0
     for text in texts:
         if not text.strip():
             continue
@@ -66,22 +70,24 @@ def read(cluster: str, texts: Iterable[str]) -> Fold:
         except BrokenLine as error:
             state.breaks(str(error))
             continue
-        if seq in by_seq and by_seq[seq][1] != text:
+        if seen.setdefault(seq, hash(text)) != hash(text):
             state.breaks(f"two different lines with seq {seq}")
             continue
-        by_seq[seq] = (kind, text)
+        if kind == "order":
+            orders[seq] = text
+        if seq >= newest:
+            lines[seq] = text
+        if kind == "rollout" and seq > newest and _is_rollout(text):
+            newest = seq
+            lines = {number: line for number, line in lines.items() if number >= newest}
 
-    order = sorted(by_seq)
-    start = _newest_rollout(state, [(seq, *by_seq[seq]) for seq in order])
-    state.seq = order[start] - 1 if order else 0
-    # Orders are folded once for ever, so those before the newest rollout count too.
-    for seq in order[:start]:
-        kind, text = by_seq[seq]
-        line = _parsed(state, text) if kind == "order" else None
+    state.seq = (newest or min(seen, default=1)) - 1
+    for seq in sorted(number for number in orders if number < newest):
+        line = _parsed(state, orders[seq])
         if isinstance(line, OrderLine) and line.id is not None:
             state.orders.append(line.id)
-    for seq in order[start:]:
-        state.take(_parsed(state, by_seq[seq][1]), seq)
+    for seq in sorted(lines):
+        state.take(_parsed(state, lines[seq]), seq)
     return state
 
 
@@ -99,12 +105,12 @@ def revisions(notes: Mapping[str, bytes]) -> dict[str, RevisionStatus]:
     return found
 
 
-def _newest_rollout(state: Fold, lines: Sequence[tuple[int, str, str]]) -> int:
-    for index in range(len(lines) - 1, -1, -1):
-        _, kind, text = lines[index]
-        if kind == "rollout" and isinstance(_parsed(state, text), RolloutLine):
-            return index
-    return 0
+def _is_rollout(text: str) -> bool:
+    """One that cannot be read replaces nothing."""
+    try:
+        return isinstance(parse(text), RolloutLine)
+    except BrokenLine:
+        return False
 
 
 def _parsed(state: Fold, text: str) -> Line | None:

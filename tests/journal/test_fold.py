@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -254,3 +256,31 @@ def test_taking_lines_one_by_one_is_the_same(events: list[tuple[str, str]]) -> N
     for text in lines[1:]:
         state.feed(text)
     assert state.status() == fold_lines("prod", lines)
+
+
+class Text(str):
+    """One whose life can be followed."""
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_lines_before_the_newest_rollout_are_not_held_while_it_reads(backwards: bool) -> None:
+    """A restart reads all journals; those of years would be in memory at once, only to be thrown away."""
+    p = pen()
+    for number in range(30):
+        rollout(p, f"{number:040x}")
+        stage(p, f"{number:040x}", "network", "Ready")
+        stage(p, f"{number:040x}", "compute", "Progressing")
+    lines = texts(p)[::-1] if backwards else texts(p)
+    followed: list[weakref.ref[Text]] = []
+
+    def told() -> Iterator[str]:
+        for line in lines:
+            text = Text(line)
+            followed.append(weakref.ref(text))
+            yield text
+            del text
+        gc.collect()
+        assert sum(text() is not None for text in followed) <= 4, "the rollout, what came after it, and the one at hand"
+
+    assert read("prod", told()).status() == fold_lines("prod", lines)
+    assert len(followed) == 90
