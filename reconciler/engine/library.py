@@ -1,7 +1,8 @@
 """Documents and resources of any revision: every file is parsed once in its life, every folder built once.
 
 What is kept in memory between ticks is the resources, which every look needs; documents lie packed beside them, here
-and on disk (`kept`), and come back in a fraction of the time that parsing takes.
+and on disk (`kept`), and come back in a fraction of the time that parsing takes. Newest folders stay as long as their
+clusters do; of the revisions before them there may be any number, so those stay within bounds by what they weigh.
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ import contextlib
 import dataclasses
 import functools
 import gc
-import threading
-from collections import OrderedDict
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from reconciler.config_repo.errors import ObjectMissing, UnknownRevision
 from reconciler.config_repo.records import RepoFile
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.desired.build import Desired, build
+from reconciler.engine.bounded import Bounded
 from reconciler.engine.kept import Kept, Shelf
 from schemas.documents import packed
 from schemas.documents.load import assemble, load_policy
@@ -32,13 +32,14 @@ from schemas.reading.read import is_document_file
 from schemas.reading.records import Spot
 from schemas.resource import Resource
 
-K = TypeVar("K")
-V = TypeVar("V")
-_FOLDERS = 3_000
+T = TypeVar("T")
 _CLUSTERS = 5_000
-_OLDER = 500
-_REVISIONS = 20_000
+_PAST = 16 << 20  # bytes that folders of earlier revisions may weigh: some thousands of them
+_OLDER = 8 << 20  # bytes of packed documents of earlier revisions
+_REVISIONS = 10_000
+_POLICIES = 64
 _TOGETHER = 50  # clusters read in one go
+_FOLDER, _ENTRY, _RESOURCE, _PROBLEM = 1_000, 40, 1_500, 700  # bytes, measured: of each, beside what it refers to
 _NOTHING = Kept(tree=None, packed=b"{}")
 
 
@@ -50,19 +51,20 @@ def packaged_script() -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Folder:
-    """One cluster's folder at one tree. `desired` None: it has problems. `others`: as in LoadedCluster."""
+    """One cluster's folder at one tree. `desired` None: it has problems. `others`: as in LoadedCluster. `held`: its
+    documents packed, or how to read them again, which is done for those with problems."""
 
     name: str
     problems: tuple[Problem, ...]
     others: Mapping[str, bytes]
     desired: Desired | None
-    held: LoadedCluster | bytes = field(repr=False)
+    held: bytes | Callable[[], LoadedCluster] = field(repr=False)
 
     @property
     def loaded(self) -> LoadedCluster:
-        """Its documents, unpacked anew each time."""
-        if isinstance(self.held, LoadedCluster):
-            return self.held
+        """Its documents, unpacked (or read) anew each time."""
+        if not isinstance(self.held, bytes):
+            return self.held()
         inside = f"clusters/{self.name}/"
         files = [
             ParsedFile(
@@ -91,13 +93,13 @@ class Library:
         """`shelf`: a folder of our own to keep packed documents in."""
         self._repo = repo
         self._shelf = Shelf(shelf) if shelf is not None else None
-        self._lock = threading.Lock()
-        self._folders: OrderedDict[tuple[str, str], Folder] = OrderedDict()
-        self._newest: OrderedDict[str, Kept] = OrderedDict()
-        self._older: OrderedDict[str, bytes] = OrderedDict()
-        self._built: OrderedDict[str, Desired] = OrderedDict()
-        self._trees: OrderedDict[tuple[str, str], str | None] = OrderedDict()
-        self._policies: OrderedDict[str, LoadedPolicy] = OrderedDict()
+        self._current: Bounded[str, tuple[str, Folder]] = Bounded(_CLUSTERS)  # cluster → tree, folder
+        self._past: Bounded[tuple[str, str], Folder] = Bounded(_PAST)
+        self._newest: Bounded[str, Kept] = Bounded(_CLUSTERS)
+        self._older: Bounded[str, bytes] = Bounded(_OLDER)
+        self._built: Bounded[str, Folder] = Bounded(_CLUSTERS)  # cluster → what was built for it last
+        self._trees: Bounded[tuple[str, str], tuple[str | None]] = Bounded(_REVISIONS)
+        self._policies: Bounded[str, LoadedPolicy] = Bounded(_POLICIES)
         self.counts = Counts()
 
     def folder(self, revision: str, cluster: str) -> Folder | None:
@@ -120,10 +122,10 @@ class Library:
         missing = {
             name: tree
             for name, tree in trees.items()
-            if self._kept(self._folders, (tree, name)) is None and self._at_hand(name, tree) is None
+            if self._known(tree, name) is None and self._at_hand(name, tree) is None
         }
         for name, loaded, held in self._read(missing):
-            self._make(trees[name], name, loaded, held)
+            self._stand(trees[name], self._make(trees[name], name, loaded, held))
         if missing and self._shelf is not None:
             self._shelf.prune(trees)
 
@@ -133,7 +135,14 @@ class Library:
 
     def remember(self, revision: str, cluster: str, tree: str | None) -> None:
         """Somebody knows which tree a cluster has at a revision."""
-        self._keep(self._trees, (revision, cluster), tree, _REVISIONS)
+        self._trees.put((revision, cluster), (tree,))
+
+    def forget(self, cluster: str) -> None:
+        """Nobody will ask for this cluster again."""
+        for kept in (self._current, self._newest, self._older, self._built):
+            kept.forget(lambda name: name == cluster)
+        for of_revisions in (self._past, self._trees):
+            of_revisions.forget(lambda key: key[1] == cluster)
 
     def policy(self, head: str) -> LoadedPolicy:
         """The policy in force at the branch's head."""
@@ -143,11 +152,11 @@ class Library:
         if found.problem is not None:
             unreadable = problem(POLICY_PATH, Spot(1, 1), (), expected="a regular file", found=found.problem)
             return LoadedPolicy(policy=built_in(), problems=(unreadable,))
-        known = self._kept(self._policies, found.blob)
+        known = self._policies.get(found.blob)
         if known is None:
             data = self._repo.blobs([found.blob])[found.blob]
             known = load_policy(SourceFile(path=POLICY_PATH, data=data))
-            self._keep(self._policies, found.blob, known, 64)
+            self._policies.put(found.blob, known)
         return known
 
     def parent(self, revision: str) -> str | None:
@@ -160,9 +169,9 @@ class Library:
     # Helpers ---------------------------------------------------------------------------------------------------------
 
     def _tree(self, revision: str, cluster: str) -> str | None:
-        with self._lock:
-            if (revision, cluster) in self._trees:
-                return self._trees[revision, cluster]
+        known = self._trees.get((revision, cluster))
+        if known is not None:
+            return known[0]
         tree = self._repo.input_of(revision, cluster)
         self.remember(revision, cluster, tree)
         return tree
@@ -174,27 +183,45 @@ class Library:
             yield from ((name, *pair) for name, pair in found.items())
 
     def _folder(self, tree: str, cluster: str, *, newest: bool) -> Folder:
-        known = self._kept(self._folders, (tree, cluster))
-        if known is not None:
-            return known
-        loaded, held = self._load({cluster: tree}, newest=newest)[cluster]
-        return self._make(tree, cluster, loaded, held)
+        found = self._known(tree, cluster)
+        if found is None:
+            loaded, held = self._load({cluster: tree}, newest=newest)[cluster]
+            found = self._make(tree, cluster, loaded, held)
+        if newest:
+            self._stand(tree, found)
+        return found
+
+    def _known(self, tree: str, cluster: str) -> Folder | None:
+        current = self._current.get(cluster)
+        return current[1] if current is not None and current[0] == tree else self._past.get((tree, cluster))
+
+    def _stand(self, tree: str, folder: Folder) -> None:
+        """This is what its cluster is now; what it was before is past."""
+        before = self._current.get(folder.name)
+        if before is not None and before[0] == tree:
+            return
+        self._current.put(folder.name, (tree, folder))
+        if before is not None:
+            self._past.put((before[0], folder.name), before[1], _weight(before[1], folder))
 
     def _make(self, tree: str, cluster: str, loaded: LoadedCluster, held: bytes) -> Folder:
-        desired = None
-        if not loaded.problems:
-            desired = _sharing(build(loaded, packaged_script()), self._kept(self._built, cluster))
-            self.counts.built += 1
-            self._keep(self._built, cluster, desired, _CLUSTERS)
+        before = self._built.get(cluster)
         folder = Folder(
             name=cluster,
             problems=loaded.problems,
             others=loaded.others,
-            desired=desired,
-            held=loaded if loaded.problems else held,
+            desired=None if loaded.problems else build(loaded, packaged_script()),
+            held=functools.partial(self._again, tree, cluster) if loaded.problems else held,
         )
-        self._keep(self._folders, (tree, cluster), folder, _FOLDERS)
+        folder = _sharing(folder, before)
+        if folder.desired is not None:
+            self.counts.built += 1
+            self._built.put(cluster, folder)
+        self._past.put((tree, cluster), folder, _weight(folder, before))
         return folder
+
+    def _again(self, tree: str, cluster: str) -> LoadedCluster:
+        return self._load({cluster: tree}, newest=False)[cluster][0]
 
     def _load(self, wanted: Mapping[str, str], *, newest: bool) -> dict[str, tuple[LoadedCluster, bytes]]:
         """Documents of many clusters, and the same packed. What is at hand is unpacked, the rest is read and parsed
@@ -208,7 +235,7 @@ class Library:
             ids |= {name: [(path, blob) for path, (blob, _) in packs[name].items()] for name in whole}
             done = _unpacked(ids, packs)
             if not newest:  # one old revision is much like the next
-                older = {name: found for name in wanted if (found := self._kept(self._older, name)) is not None}
+                older = {name: found for name in wanted if (found := self._older.get(name)) is not None}
                 done |= _unpacked(ids, {name: packed.listed(found) for name, found in older.items()})
         except packed.NotPacked:
             return self._load_anew(wanted, newest=newest)
@@ -231,17 +258,17 @@ class Library:
             )
             result[name] = loaded, made.packed
             if newest:
-                self._keep(self._newest, name, made, _CLUSTERS)
+                self._newest.put(name, made)
                 if self._shelf is not None:
                     self._shelf.write(name, made)
             else:
-                self._keep(self._older, name, made.packed, _OLDER)
+                self._older.put(name, made.packed, len(made.packed))
         return result
 
     def _load_anew(self, wanted: Mapping[str, str], *, newest: bool) -> dict[str, tuple[LoadedCluster, bytes]]:
         """What is at hand is nothing that we wrote: as if it were not there."""
         for name in wanted:
-            self._keep(self._newest, name, _NOTHING, _CLUSTERS)
+            self._newest.put(name, _NOTHING)
         return self._load(wanted, newest=newest)
 
     def _parse(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ParsedFile]:
@@ -258,26 +285,12 @@ class Library:
         return kept if kept is not None and kept.tree == tree else None
 
     def _newest_of(self, cluster: str) -> Kept | None:
-        known = self._kept(self._newest, cluster)
+        known = self._newest.get(cluster)
         if known is None and self._shelf is not None:
             known = self._shelf.read(cluster)
             if known is not None:
-                self._keep(self._newest, cluster, known, _CLUSTERS)
+                self._newest.put(cluster, known)
         return known
-
-    def _kept(self, where: OrderedDict[K, V], key: K) -> V | None:
-        with self._lock:
-            found = where.get(key)
-            if found is not None:
-                where.move_to_end(key)
-            return found
-
-    def _keep(self, where: OrderedDict[K, V], key: K, value: V, most: int) -> None:
-        with self._lock:
-            where[key] = value
-            where.move_to_end(key)
-            while len(where) > most:
-                where.popitem(last=False)
 
 
 def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -309,16 +322,37 @@ def _unpacked(
     return done
 
 
-def _sharing(desired: Desired, before: Desired | None) -> Desired:
-    """The same; resources that are as in the revision built before are the same objects."""
-    if before is None:
-        return desired
-    shared = {key: _same(resource, before.resources.get(key)) for key, resource in desired.resources.items()}
-    return dataclasses.replace(desired, resources=shared)
+def _sharing(folder: Folder, before: Folder | None) -> Folder:
+    """The same; what is as in the folder built before is the same objects."""
+    if before is None or before.desired is None:
+        return folder
+    others = {path: _same(data, before.others.get(path)) for path, data in folder.others.items()}
+    desired = folder.desired
+    if desired is not None:
+        olds = before.desired.resources
+        found = [_same(resource, olds.get(key)) for key, resource in desired.resources.items()]
+        names = _same(desired.names, before.desired.names)
+        desired = dataclasses.replace(desired, resources={one.key: one for one in found}, names=names)
+    return dataclasses.replace(folder, others=others, desired=desired)
 
 
-def _same(resource: Resource, before: Resource | None) -> Resource:
-    return before if before is not None and before == resource else resource
+def _same(found: T, before: T | None) -> T:
+    return before if before is not None and before == found else found
+
+
+def _weight(folder: Folder, beside: Folder | None) -> int:
+    """About how many bytes are held for this folder alone, and not for the one beside it."""
+    shared: Mapping[str, Resource] = {} if beside is None or beside.desired is None else beside.desired.resources
+    wanted: Mapping[str, Resource] = {} if folder.desired is None else folder.desired.resources
+    files: Mapping[str, bytes] = {} if beside is None else beside.others
+    return (
+        _FOLDER
+        + _ENTRY * len(wanted)
+        + _RESOURCE * sum(resource is not shared.get(key) for key, resource in wanted.items())
+        + _PROBLEM * len(folder.problems)
+        + (len(folder.held) if isinstance(folder.held, bytes) else 0)
+        + sum(len(data) for path, data in folder.others.items() if data is not files.get(path))
+    )
 
 
 def _unreadable(files: Iterable[RepoFile]) -> tuple[Problem, ...]:

@@ -397,6 +397,8 @@ class Engine:
                 del self.memories[name]
                 self.sights.pop(name, None)
                 self.kubes.forget(name)
+                self.library.forget(name)
+                self._beside.pop(name, None)
 
     def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:
         """Send lanes side by side, each lane in order; write what came back."""

@@ -108,7 +108,7 @@ def _steps(old: Document, new: Document) -> tuple[ChangeView, ...]:
 def _plan(library: Library, cluster: str, new: str, before: Folder | None, after: Folder | None) -> PlanView:
     for folder in (before, after):
         if folder is not None and folder.desired is None:
-            problems = problem_views(folder.loaded.problems)
+            problems = problem_views(folder.problems)
             which, many = "older" if folder is before else "newer", len(problems)
             text = f"the {which} revision has {many} problem{'' if many == 1 else 's'} in its documents"
             return PlanView(cluster=cluster, revision=new, unplanned=text, problems=problems)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,13 +66,16 @@ def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
     """Its journal stays and is not read again; a cluster that comes back under its name goes on in it."""
     rig = Rig(path=tmp_path / "repository", state=tmp_path / "state")
     try:
-        rig.commit({"cluster": cluster_yaml(extra="  deletionProtection: false\n")})
+        made = rig.commit({"cluster": cluster_yaml(extra="  deletionProtection: false\n")})
         rig.settle()
         rig.commit({"cluster": None})
         assert rig.settle().condition is Condition.GONE
         seq = rig.status().seq
+        folder = weakref.ref(rig.engine.library.folder(made, "prod") or pytest.fail("there it was"))
         rig.tick(AFTER_GONE + 60)
         assert rig.engine.memories == {}
+        gc.collect()
+        assert folder() is None
         rig.cloud.looks.clear()
         assert rig.tick(60).clusters == []
         assert (rig.engine.memories, rig.cloud.looks) == ({}, [])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import tracemalloc
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,7 +17,7 @@ from reconciler.engine.kept import MAX_FILE, Kept, Shelf
 from reconciler.engine.library import Folder, Library
 from schemas.documents import packed
 from schemas.documents.load import load_cluster
-from schemas.documents.records import LoadedCluster, SourceFile
+from schemas.documents.records import LoadedCluster, ParsedFile, SourceFile
 from tests.bench.config_documents import FILES, documents, group_document
 
 AUTHOR = ("Engineer", "engineer@example.com")
@@ -101,6 +104,79 @@ def test_what_did_not_change_is_shared_between_revisions(box: Box) -> None:
     assert first is not None and second is not None
     other = [key for key, resource in second.resources.items() if first.resources.get(key) is not resource]
     assert other == ["hyperpod.InstanceGroup/a/group-1"]
+    assert all(key is resource.key for key, resource in second.resources.items()), "their names too"
+
+
+def test_a_packed_text_takes_the_room_of_its_text(box: Box) -> None:
+    """The library that writes it leaves a buffer around it that is many times as large."""
+    parsed = [ParsedFile(path=doc.path, data=b"", documents=(doc,)) for doc in box.plain().documents]
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        text = packed.pack((f"{number:040x}", file) for number, file in enumerate(parsed))
+        held = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert len(text) > 4_000
+    assert held < len(text) * 1.5
+
+
+def test_documents_with_problems_are_read_again_and_not_kept(box: Box) -> None:
+    """A folder that is broken for a hundred commits would hold its documents a hundred times."""
+    library = box.library()
+    box.prepare(library)
+    for number in range(3):
+        box.commit(extra="kind: Nonsense\n", **{"group-1": group_document("group-1", 1, number)})
+        box.prepare(library)
+    folder = box.prepare(library)["a"]
+    assert folder.problems
+    gc.collect()
+    assert not [one for one in gc.get_objects() if isinstance(one, LoadedCluster)]
+    assert folder.loaded == box.plain()
+
+
+def test_earlier_revisions_stay_within_bounds(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reconciler.engine.library._PAST", 60_000)
+    library = box.library()
+    newest, past, revisions = box.prepare(library)["a"], list[weakref.ref[Folder]](), list[str]()
+    for number in range(20):
+        box.commit(**{"group-1": group_document("group-1", 1, number)})
+        revisions.append(box.repo.resolve("main"))
+        past.append(weakref.ref(newest))
+        newest = box.prepare(library)["a"]
+    gc.collect()
+    alive = [folder for folder in past if folder() is not None]
+    assert 1 <= len(alive) <= 10, "about ten thousand bytes each: what changed, and what is said of each resource"
+    assert alive == past[-len(alive) :], "those that were used last"
+    tree = box.repo.clusters(revisions[-1])["a"]
+    assert library.current(tree, "a") is newest
+    first = library.folder(revisions[0], "a")
+    assert first is not None and first.desired is not None
+    assert first.desired.resources["hyperpod.InstanceGroup/a/group-1"].spec["count"] == 0
+    assert library.current(tree, "a") is newest, "whatever is read of the past"
+
+
+def test_files_that_are_no_documents_are_held_once(box: Box) -> None:
+    library = box.library()
+    first = box.prepare(library)["a"]
+    box.commit(**{"group-1": group_document("group-1", 1, 9)})
+    second = box.prepare(library)["a"]
+    assert second is not first
+    assert second.others["setup.sh"] is first.others["setup.sh"]
+
+
+def test_a_cluster_that_is_gone_leaves_nothing(box: Box) -> None:
+    library = box.library()
+    first = box.prepare(library)["a"]
+    box.commit(**{"group-1": group_document("group-1", 1, 9)})
+    second = box.prepare(library)["a"]
+    held = [weakref.ref(one) for one in (first, second)]
+    others = box.prepare(library)
+    del first, second, others["a"]
+    library.forget("a")
+    gc.collect()
+    assert [one() for one in held] == [None, None]
+    assert library.current(box.repo.clusters(box.repo.resolve("main"))["b"], "b") is others["b"]
 
 
 def test_an_older_revision_does_not_take_the_place_of_the_newest(box: Box) -> None:
