@@ -13,10 +13,12 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from schemas.journal import Condition, Phase
 from tests.engine.fakes import Rig, cluster_yaml, group_yaml, reboot_yaml
 
 CLUSTERS = ("prod", "dev", "qa")
-SHORT_LIVED = 25  # ticks that a cluster lives which comes and goes
+SHORT_LIVED = 25  # ticks between two clusters that come and go
+NODES = {name: f"i-0123456789abcdef{number}" for number, name in enumerate(CLUSTERS)}
 _FAULTS = ("refused", "failed", "lost", "lost_effect", "bug", "bug_effect")
 _TROUBLE = ("away", "unconfirmed", "rejected")
 
@@ -46,7 +48,8 @@ class Others:
 
 
 class LongRun:
-    """Each `step` is something that happens, and a tick."""
+    """Each `step` is something that happens, and a tick. What goes wrong is mended soon: a cluster that nobody mends
+    does nothing any more, and one that does nothing shows nothing. `ready`: ticks at whose end a cluster was Ready."""
 
     def __init__(self, rig: Rig, seed: int) -> None:
         self.rig = rig
@@ -54,10 +57,13 @@ class LongRun:
         self.ticks = 0
         self.commits = 0
         self.restarts = 0
+        self.ready = dict.fromkeys(CLUSTERS, 0)
+        self._broken: set[str] = set()  # clusters with a file that is nonsense
+        self._passing: list[str] = []  # clusters that came and have not gone yet
         rig.cloud.published = lambda _op: True  # looking through all notes each time is not what is measured
         for name in CLUSTERS:
             rig.commit({"cluster": cluster_yaml(name), "system": group_yaml("system")}, cluster=name)
-        rig.cloud.boots["i-1"] = 1
+        rig.cloud.boots |= dict.fromkeys(NODES.values(), 1)
 
     def step(self, *, restart: bool = False) -> None:
         rig, chance = self.rig, self.random.random()
@@ -67,34 +73,57 @@ class LongRun:
             self.restarts += 1
         if chance < 0.4:
             self._commit({"system": group_yaml("system", self.random.randint(1, 50))}, cluster)
-        elif chance < 0.45:
-            self._commit({"extra": "kind: Nonsense\n" if chance < 0.43 else None}, cluster)
-        elif chance < 0.5:
-            self._commit({"reboot": reboot_yaml(f"reboot-{self.ticks}", "i-1")}, cluster)
-        elif chance < 0.6:
-            rig.cloud.faults.append(("hyperpod.InstanceGroup", self.random.choice(_FAULTS)))
-        elif chance < 0.65:
+        elif chance < 0.43:
+            self._commit({"extra": "kind: Nonsense\n"}, cluster)
+            self._broken.add(cluster)
+        elif chance < 0.48:
+            self._commit({"reboot": reboot_yaml(f"reboot-{self.ticks}", NODES[cluster])}, cluster)
+        elif chance < 0.58:
+            what = self.random.choice(("hyperpod.InstanceGroup:", "hyperpod.Reboot:"))
+            rig.cloud.faults.append((what, self.random.choice(_FAULTS)))
+        elif chance < 0.63:
             rig.trouble.append(self.random.choice(_TROUBLE))
-        elif chance < 0.7:
+        elif chance < 0.68:
             rig.order(self.random.choice(("retry", "approve")), self.random.choice(("compute", "a" * 64)), cluster)
-        elif chance < 0.75:
-            rig.cloud.blind ^= {"hyperpod.Cluster"}
-        if self.ticks % SHORT_LIVED == 0:
-            self._short_lived()
+        elif chance < 0.71:
+            rig.cloud.blind.add("hyperpod.Cluster")
+        elif chance < 0.9:
+            self._mend()
+        self._come_and_go()
         rig.tick(self.random.choice((1.0, 30.0, 90.0)))
         rig.cloud.effects.clear()
         rig.cloud.sends.clear()
         rig.cloud.looks.clear()
         del rig.cloud.faults[:-3]
         self.ticks += 1
+        for name in CLUSTERS:
+            self.ready[name] += name in rig.engine.memories and rig.status(name).condition is Condition.READY
 
-    def _short_lived(self) -> None:
-        """A cluster with a name of its own comes, the one before goes."""
-        number = self.ticks // SHORT_LIVED
-        extra = "  deletionProtection: false\n"
-        self._commit({"cluster": cluster_yaml(f"x{number}", extra)}, f"x{number}")
-        if number:
-            self._commit({"cluster": None}, f"x{number - 1}")
+    def _mend(self) -> None:
+        """What the people of these clusters do when they see what is wrong."""
+        self.rig.cloud.blind.clear()
+        for cluster in sorted(self._broken):
+            self._commit({"extra": None}, cluster)
+        self._broken.clear()
+        for cluster in self.rig.engine.memories.keys() & set(CLUSTERS):
+            status = self.rig.status(cluster)
+            for op in status.ops.values():
+                if op.phase is Phase.UNKNOWN:
+                    self.rig.order("resolve", op.op, cluster, **{"as": "happened"})
+            if status.condition is Condition.STALLED:
+                self.rig.order("retry", "compute", cluster)
+
+    def _come_and_go(self) -> None:
+        """A cluster with a name of its own comes, and goes once it was Ready: before, its folder would be missed."""
+        if self.ticks % SHORT_LIVED == 0:
+            self._passing.append(f"x{self.ticks // SHORT_LIVED}")
+            extra = "  deletionProtection: false\n"
+            self._commit({"cluster": cluster_yaml(self._passing[-1], extra)}, self._passing[-1])
+        for name in list(self._passing):
+            memory = self.rig.engine.memories.get(name)
+            if memory is not None and memory.status().condition is Condition.READY:
+                self._passing.remove(name)
+                self._commit({"cluster": None}, name)
 
     def _commit(self, files: dict[str, str | None], cluster: str) -> None:
         self.rig.commit(files, cluster=cluster)

@@ -19,7 +19,8 @@ def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: 
 
     Caches that are full after thousands of commits are full after a few here. Memory is measured by
     tests/bench/bench_flat.py, in a process of its own: this one holds what thousands of other tests left."""
-    monkeypatch.setattr("reconciler.engine.library._FOLDERS", 12)
+    monkeypatch.setattr("reconciler.engine.library._PAST", 40_000)
+    monkeypatch.setattr("reconciler.engine.library._OLDER", 4_000)
     monkeypatch.setattr("reconciler.engine.library._CLUSTERS", 8)
     monkeypatch.setattr("reconciler.engine.library._REVISIONS", 20)
     others = Others.now()  # of the tests before this one
@@ -37,6 +38,7 @@ def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: 
     finally:
         rig.close()
     assert run.commits > ticks // 4
+    assert sum(run.ready.values()) > ticks // 5, "an engine that may do nothing holds nothing"
     assert before.files and before.threads
     assert (after.files, after.children) == (before.files, before.children)
     assert after.threads <= before.threads + POOLS, "a pool starts its threads as it needs them"
