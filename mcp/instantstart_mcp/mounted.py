@@ -28,8 +28,8 @@ class Mounted:
     def __init__(self, app: ASGIApp) -> None:
         """`app`: where the REST API is."""
         self._client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=_HERE)
-        self._server = make_server(Door(client=self._client))
-        self._app = self._server.streamable_http_app(
+        self.server = make_server(Door(client=self._client))
+        self._app = self.server.streamable_http_app(
             streamable_http_path=PATH,
             stateless_http=True,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
@@ -40,5 +40,5 @@ class Mounted:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        async with self._client, self._server.session_manager.run():
+        async with self._client, self.server.session_manager.run():
             yield

@@ -10,7 +10,7 @@ from typing import Any, Final
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from instantstart_mcp import catalogue, prompts, resources
+from instantstart_mcp import catalogue, prompts, resources, unknown
 from instantstart_mcp.api import ApiProblem, Json, rows
 from instantstart_mcp.calling import Door
 from instantstart_mcp.toolkit import made, may
@@ -50,6 +50,7 @@ def make_server(door: Door) -> MCPServer[Door]:
     )
     resources.add_to(server)
     prompts.add_to(server)
+    unknown.add_to(server)
     return server
 
 
@@ -59,8 +60,8 @@ async def _only_what_may_be_used(ctx: ServerRequestContext[Any, Any], call_next:
     if ctx.method != "tools/list" or not isinstance(result, dict):
         return result
     who = await _who(ctx)
-    allowed = {value.name for value in catalogue.TOOLS if may(value.needs, who)}
-    return {**result, "tools": [tool for tool in rows(result, "tools") if tool["name"] in allowed]}
+    hidden = {value.name for value in catalogue.TOOLS if not may(value.needs, who)}
+    return {**result, "tools": [tool for tool in rows(result, "tools") if tool["name"] not in hidden]}
 
 
 async def _who(context: ServerRequestContext[Any, Any]) -> Json:

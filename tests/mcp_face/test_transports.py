@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import anyio
 import httpx2
 import pytest
 from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 
 from instantstart_mcp import catalogue
 from instantstart_mcp.server import make_server
@@ -15,6 +19,22 @@ from tests.api.apibox import ApiBox
 from tests.engine.fakes import cluster_yaml, group_yaml
 from tests.mcp_face.facebox import ERAS, WAYS, Era, Told, Way, agent, talk
 
+UNKNOWN: list[tuple[Callable[[Client], Awaitable[object]], str, str]] = [
+    (lambda client: client.call_tool("cluster_gone", {}), "Unknown tool: cluster_gone", "a tool"),
+    (lambda client: client.call_tool("a\x1b[31mb" + "c" * 500, {}), "Unknown tool: abc", "no screen is coloured"),
+    (lambda client: client.get_prompt("gone"), "Unknown prompt: gone", "a prompt"),
+    (lambda client: client.get_prompt("create_cluster", {"wish": "x"}), "Unknown argument: wish", "an argument"),
+    (lambda client: client.read_resource("instantstart://skills/gone"), "Unknown resource", "a resource"),
+    (
+        lambda client: client.read_resource("instantstart://clusters/gone/plan"),
+        "UnknownCluster",
+        "a cluster in one",
+    ),
+    (lambda client: client.list_tools(cursor="x"), "cursor: tools/list", "a cursor that nobody gave"),
+    (lambda client: client.list_resources(cursor="x"), "cursor: resources/list", "the same"),
+    (lambda client: client.list_resource_templates(cursor="x"), "cursor: resources/templates/list", "the same"),
+    (lambda client: client.list_prompts(cursor="x"), "cursor: prompts/list", "the same"),
+]
 FOR_AGENTS = {value.name for value in catalogue.TOOLS if value.needs in ("read", "propose")}
 
 
@@ -39,6 +59,27 @@ def test_tools_answers_and_refusals_are_the_same(api: ApiBox, way: Way, era: Era
         assert bad.error and bad.data["error"] == "BadArguments"
 
     talk(api, script, way=way, era=era)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("ask", "told", "why"),
+    UNKNOWN,
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_name_that_nothing_has_is_an_error_of_the_protocol(
+    api: ApiBox, era: Era, ask: Callable[[Client], Awaitable[object]], told: str, why: str
+) -> None:
+    """Not a failure of a tool, and no mistake of ours: found by the conformance suite and the Inspector."""
+
+    async def script(client: Client) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await ask(client)
+        return caught.value
+
+    error = talk(api, script, way="http", era=era)
+    assert error.code == INVALID_PARAMS, why
+    assert error.message.startswith(told) and len(error.message) < 200, why
 
 
 class TestMounted:
