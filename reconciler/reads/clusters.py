@@ -203,7 +203,7 @@ def _held(cluster: str, hold: HoldView, sight: Sight | None, policy: Policy | No
     if hold.reason == "Suspended":
         order, way, who = None, f"instantstart resume {cluster}", "whoever may change the cluster's document"
     elif hold.reason in _RELEASED:
-        order, way, who = "release", f"release {cluster} {subject}", "a person with scope operate"
+        order, way, who = "release", f"release {cluster} {subject}", ANYBODY
     else:
         order, way, who = "approve", f"approve {cluster} {subject}", _approvers(hold, sight, policy)
     return HeldView(

@@ -14,6 +14,7 @@ from reconciler.config_repo.errors import ObjectMissing, UnknownCluster
 from reconciler.config_repo.records import Order
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import journal
+from reconciler.plan.once import retried
 from schemas.journal import ClusterStatus, Condition, OpRecord, Phase, StageStatus
 from schemas.resource import STAGES, Observed, Presence
 
@@ -47,7 +48,7 @@ class HoldView(_View):
 
 
 class OpView(_View):
-    """An op that is not over, since its intent; or one that failed, since it did."""
+    """An op that is not over, since its intent; or one that failed and is not overcome, since it did."""
 
     op: str
     call: str
@@ -153,7 +154,7 @@ def _without_journal(repo: ConfigRepo, cluster: str) -> dict[str, str]:
 
 
 def of_status(folded: ClusterStatus, *, head: str | None, orders: tuple[OrderView, ...] = ()) -> StatusView:
-    failed = [op for op in folded.ops.values() if op.phase is Phase.FAILED]
+    failed = [op for op in folded.ops.values() if op.phase is Phase.FAILED and not _is_overcome(op, folded)]
     return StatusView(
         cluster=folded.cluster,
         condition=folded.condition.value,
@@ -174,7 +175,17 @@ def of_status(folded: ClusterStatus, *, head: str | None, orders: tuple[OrderVie
         ),
         open_ops=tuple(_op(op) for op in folded.open_ops()),
         failed_ops=tuple(_op(op) for op in failed),
-        orders=orders,
+        orders=tuple(order for order in orders if order.id not in folded.orders),
+    )
+
+
+def _is_overcome(failed: OpRecord, folded: ClusterStatus) -> bool:
+    """Whether a failure is history: all is Ready, it gets another try, or something newer was sent for the same."""
+    if folded.condition is Condition.READY or retried(failed, folded.retries):
+        return True
+    return any(
+        op.seq > failed.seq and (op.key == failed.key or set(op.actions) & set(failed.actions))
+        for op in folded.ops.values()
     )
 
 

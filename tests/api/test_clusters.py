@@ -134,7 +134,8 @@ def test_what_is_held_has_a_way_out_and_who_may_say_it(api: ApiBox) -> None:
     protected = [held for held in told["held"] if held["reason"] == "DeletionProtected"]
     assert protected, told["held"]
     for held in protected:
-        assert held["order"] == "release" and "operate" in held["who"] and held["way"] and held["subject"]
+        assert held["order"] == "release" and held["way"] and held["subject"]
+        assert "approve" in held["who"], "an order to release wants that scope"
 
 
 def test_who_may_approve_is_what_the_policy_says(api: ApiBox) -> None:
@@ -155,6 +156,34 @@ def test_who_may_approve_is_what_the_policy_says(api: ApiBox) -> None:
     ops = [e for e in walk(reader, "/clusters/prod/timeline?kind=op", 500) if e["detail"].get("phase") == "intent"]
     approved = [who for entry in ops for who in entry["approved"]]
     assert any("owner@example.com" in word for word in approved), approved
+
+
+def test_what_failed_is_told_until_it_is_tried_again_or_overcome(api: ApiBox) -> None:
+    reader, rig = ready(api), api.rig
+    rig.cloud.faults.append(("InstanceGroup:create", "failed"))
+    rig.commit({"more": group_yaml("more", 1)})
+    rig.settle()
+    told = reader.get("/clusters/prod").json()
+    (failed,) = told["failed_ops"]
+    assert (failed["key"], failed["phase"], failed["msg"]) == ("hyperpod.InstanceGroup/prod/more", "failed", "never")
+    order = {"cluster": "prod", "do": "retry", "subject": failed["op"], "why": "once more"}
+    assert api.client("read", "operate").post("/orders", json=order).status_code == 202
+    rig.tick(30)
+    told = reader.get("/clusters/prod").json()
+    assert told["orders"] == [], "what the journal has is taken up"
+    assert told["failed_ops"] == [], "its next try counts"
+    rig.settle()
+    assert reader.get("/clusters/prod").json()["condition"] == "Ready"
+
+    rig.cloud.faults.append(("InstanceGroup:update", "failed"))
+    rig.commit({"more": group_yaml("more", 2)})
+    rig.settle()
+    assert len(reader.get("/clusters/prod").json()["failed_ops"]) == 1
+    rig.order("retry", "compute")
+    rig.settle()
+    told = reader.get("/clusters/prod").json()
+    assert (told["condition"], told["failed_ops"]) == ("Ready", []), "a word about the whole stage does as well"
+    assert next(one for one in reader.get("/clusters").json()["items"])["failed_ops"] == 0
 
 
 def test_resources_are_what_is_ours_by_stage(api: ApiBox) -> None:
