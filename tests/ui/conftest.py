@@ -6,16 +6,17 @@ They need the built pages (`make setup`) and Debian's chromium (INSTANTSTART_CHR
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.api.apibox import ApiBox, make
 from tests.ui.house import UiHouse
-from tests.ui.person import Person, Screen
+from tests.ui.person import PATIENCE, Person, Screen
 from web.ui_files import BUILT
 
 FLAGS = (
@@ -27,7 +28,19 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+expect.set_options(timeout=PATIENCE)
 CHROMIUM = os.environ.get("INSTANTSTART_CHROMIUM") or shutil.which("chromium")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Whoever is still at a screen when a test has failed leaves a picture of it, beside the others."""
+    report = yield
+    if report.when == "call" and report.failed:
+        for number, person in enumerate(Person.here):
+            person.shot(f"failed-{re.sub('[^a-zA-Z0-9]+', '-', item.name)}-{number}")
+        Person.here.clear()
+    return report
 
 
 @pytest.fixture(scope="module")  # while it is up, nothing else in its thread can run an event loop

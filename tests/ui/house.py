@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from schemas.principals import ALL_SCOPES, Scope
@@ -45,6 +45,14 @@ class UiHouse:
     def settle(self) -> None:
         self.box.rig.settle()
         self.box.house.watch.ring()
+
+    def until(self, wanted: Callable[[], bool]) -> None:
+        """Ticks, a minute of the engine apart, until something is so."""
+        for _ in range(100):
+            if wanted():
+                return
+            self.tick(60)
+        raise AssertionError(self.box.rig.story())
 
     @contextmanager
     def away(self) -> Generator[None]:

@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
 
@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent.parent.parent
 AXE = ROOT / "web" / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SHOTS = Path(os.environ.get("INSTANTSTART_SHOTS") or ROOT / "build" / "screenshots")
+PATIENCE = 60_000  # milliseconds until what should be on a page is: a machine may be busy
+HIGHEST = 4000  # pixels of a picture
 Mode = Literal["light", "dark"]
 
 
@@ -33,6 +35,8 @@ class Person:
     context: BrowserContext
     _errors: list[str] = field(default_factory=list[str])
 
+    here: ClassVar[list[Person]] = []  # who has not left
+
     @classmethod
     def come(
         cls, browser: Browser, house: UiHouse, screen: Screen, *, mode: Mode = "light", login: bool = True
@@ -48,8 +52,9 @@ class Person:
             locale="en-US",
             timezone_id="UTC",
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         came = cls(page=context.new_page(), house=house, screen=screen, context=context)
+        cls.here.append(came)
         came.page.on("console", came._hear)
         came.page.on("pageerror", lambda error: came._errors.append(str(error)))
         if login:
@@ -69,10 +74,14 @@ class Person:
         self.page.emulate_media(color_scheme=mode)
 
     def shot(self, name: str) -> Path:
-        """A picture of the whole page, in build/screenshots."""
+        """A picture of the whole page, in build/screenshots: as on a screen that is high enough."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         path = SHOTS / f"{name}-{self.screen.name.lower()}.png"
-        self.page.screenshot(path=path, full_page=True, animations="disabled")
+        width, height = self.screen.value
+        whole = min(max(height, self.page.evaluate("document.documentElement.scrollHeight")), HIGHEST)
+        self.page.set_viewport_size({"width": width, "height": whole})
+        self.page.screenshot(path=path, animations="disabled")
+        self.page.set_viewport_size({"width": width, "height": height})
         return path
 
     def check(self, name: str) -> None:
@@ -98,6 +107,7 @@ class Person:
         ]
 
     def leave(self) -> None:
+        self.here[:] = [other for other in self.here if other is not self]
         self.context.close()
         assert self._errors == [], "the page told errors"
 

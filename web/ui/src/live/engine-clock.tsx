@@ -11,16 +11,15 @@ export interface Known {
   readonly rate: number;
 }
 
-const REAL: Known = { now: 0, read: 0, rate: 1 };
-
 export function engineTime({ now, read, rate }: Known, world: number): number {
   return now + (world - read) * rate;
 }
 
-/** Milliseconds since 1970 as the engine has them, renewed every ten of its seconds, at most once a second. */
-export function useEngineNow(): number {
+/** Milliseconds since 1970 as the engine has them, renewed every ten of its seconds, at most once a second; null until
+ * it has said. */
+export function useEngineNow(): number | null {
   const { data, dataUpdatedAt } = api.useQuery("get", "/api/v1/version", {}, { staleTime: 600_000 });
   const rate = data?.clock_rate ?? 1;
   const world = useWorldNow(Math.max(1000, 10_000 / rate));
-  return engineTime(data ? { now: Date.parse(data.clock), read: dataUpdatedAt, rate } : REAL, world);
+  return data ? engineTime({ now: Date.parse(data.clock), read: dataUpdatedAt, rate }, world) : null;
 }

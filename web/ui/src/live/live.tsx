@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { sessionQuery } from "../api/session";
 import { makeRefresher } from "./freshness";
-import { noticeOf } from "./news";
+import { isOver, noticeOf } from "./news";
 import { useNotices } from "./notices";
 import { openStream, type StreamState } from "./stream";
 
@@ -23,7 +23,7 @@ export function useLiveness(): Liveness {
 
 export function Live({ children }: { readonly children: ReactNode }) {
   const queries = useQueryClient();
-  const { tell } = useNotices();
+  const { tell, withdraw } = useNotices();
   const [liveness, setLiveness] = useState<Liveness>(() => ({ state: "opening", since: Date.now(), problem: null }));
   useEffect(() => {
     const refresh = makeRefresher(queries);
@@ -33,6 +33,7 @@ export function Live({ children }: { readonly children: ReactNode }) {
         if (event.kind === "tick") {
           setLiveness((before) => (before.problem === event.problem ? before : { ...before, problem: event.problem }));
         }
+        withdraw((notice) => isOver(notice, event));
         const notice = noticeOf(event);
         if (notice !== null) tell(notice);
       },
@@ -43,6 +44,6 @@ export function Live({ children }: { readonly children: ReactNode }) {
         void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
       },
     });
-  }, [queries, tell]);
+  }, [queries, tell, withdraw]);
   return <Context value={liveness}>{children}</Context>;
 }

@@ -17,10 +17,12 @@ interface Notices {
   readonly notices: readonly Notice[];
   readonly tell: (notice: Notice) => void;
   readonly dismiss: (id: string) => void;
+  /** Takes away all of which that is true. */
+  readonly withdraw: (isOver: (notice: Notice) => boolean) => void;
 }
 
 const MOST = 20;
-const Context = createContext<Notices>({ notices: [], tell: () => {}, dismiss: () => {} });
+const Context = createContext<Notices>({ notices: [], tell: () => {}, dismiss: () => {}, withdraw: () => {} });
 
 export function useNotices(): Notices {
   return useContext(Context);
@@ -32,7 +34,12 @@ export function NoticesProvider({ children }: { readonly children: ReactNode }) 
     setNotices((before) => [notice, ...before.filter(({ id }) => id !== notice.id)].slice(0, MOST));
   }, []);
   const dismiss = useCallback((id: string) => setNotices((before) => before.filter((one) => one.id !== id)), []);
-  const value = useMemo(() => ({ notices, tell, dismiss }), [notices, tell, dismiss]);
+  const withdraw = useCallback(
+    (isOver: (notice: Notice) => boolean) =>
+      setNotices((before) => (before.some(isOver) ? before.filter((notice) => !isOver(notice)) : before)),
+    [],
+  );
+  const value = useMemo(() => ({ notices, tell, dismiss, withdraw }), [notices, tell, dismiss, withdraw]);
   return <Context value={value}>{children}</Context>;
 }
 

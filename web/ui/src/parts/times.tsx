@@ -33,16 +33,32 @@ export function ago(moment: Moment, now: number): string {
   return relative.format(Math.trunc(seconds / length), unit);
 }
 
+interface TimeProps {
+  readonly at: Moment;
+  readonly by?: "engine" | "world";
+}
+
 /**
  * How long ago something was. `by="engine"` is for what the engine and its journal say (its clock may be a simulated
- * one), `by="world"` for what keeps real time: tokens and sessions.
+ * one), `by="world"` for what keeps real time: tokens and sessions. Clocks never agree wholly, and what has happened is
+ * not to come.
  */
-export function Ago({ at, by = "engine" }: { readonly at: Moment; readonly by?: "engine" | "world" }) {
+export function Ago({ at, by }: TimeProps) {
+  return <Time at={at} by={by} upTo={0} />;
+}
+
+/** When something is due: "in 2 days", and "just now" or "1 hour ago" if it should have been. */
+export function Due({ at, by }: TimeProps) {
+  return <Time at={at} by={by} upTo={Number.POSITIVE_INFINITY} />;
+}
+
+function Time({ at, by = "engine", upTo }: TimeProps & { readonly upTo: number }) {
   const engine = useEngineNow();
   const world = useWorldNow();
+  const now = by === "engine" ? engine : world;
   return (
     <time dateTime={new Date(at).toISOString()} title={full.format(new Date(at))}>
-      {ago(at, by === "engine" ? engine : world)}
+      {now === null ? exact(at) : ago(Math.min(new Date(at).getTime(), now + upTo), now)}
     </time>
   );
 }

@@ -8,14 +8,15 @@ import StatusIndicator from "@cloudscape-design/components/status-indicator";
 import { useState } from "react";
 import type { ClusterView, NewOrder, OpView } from "../../api/schema";
 import { useSession } from "../../api/session";
-import { Ago } from "../../parts/times";
+import { Ago, Due } from "../../parts/times";
 import { t } from "../../texts";
 import { GiveOrder } from "./order";
 
 const words = t.cluster.failed;
 type Asked = { readonly op: OpView; readonly order: NewOrder["do"] };
 
-export function Ops({ view: { cluster, failed_ops, open_ops, orders } }: { readonly view: ClusterView }) {
+export function Ops({ view }: { readonly view: ClusterView }) {
+  const { cluster, failed_ops, open_ops, orders } = view;
   const [asked, setAsked] = useState<Asked | null>(null);
   return (
     <Container header={<Header variant="h2">{failed_ops.length > 0 ? words.title : words.open}</Header>}>
@@ -34,7 +35,8 @@ export function Ops({ view: { cluster, failed_ops, open_ops, orders } }: { reado
         {orders.map(({ id, do: what, subject, by, why }) => (
           <div key={id} className="wrap-anywhere">
             <StatusIndicator type="pending">
-              {t.cluster.orders.title}: {what} {subject} {t.cluster.orders.by(by)}
+              {t.cluster.orders.title}: {t.cluster.orders.do[what as NewOrder["do"]] ?? what}, {nameOf(subject, view)},{" "}
+              {t.cluster.orders.by(by)}
             </StatusIndicator>
             <Box variant="small" display="block">
               {why}
@@ -46,13 +48,20 @@ export function Ops({ view: { cluster, failed_ops, open_ops, orders } }: { reado
         <GiveOrder
           cluster={cluster}
           order={asked.order}
-          subject={asked.op.op}
-          says={`${asked.op.call} ${asked.op.key}`}
+          subjects={[asked.op.op]}
+          says={[words.op(asked.op.call, asked.op.key)]}
           onDone={() => setAsked(null)}
         />
       )}
     </Container>
   );
+}
+
+/** An order is about an op, an action by its digest, a stage or a key; people know the key. */
+function nameOf(subject: string, { failed_ops, open_ops, held }: ClusterView): string {
+  const op = [...failed_ops, ...open_ops].find((one) => one.op === subject);
+  const hold = held.find(({ action }) => action !== "" && subject.startsWith(action));
+  return op?.key ?? hold?.key ?? t.plan.stages[subject] ?? subject;
 }
 
 interface OpProps {
@@ -66,7 +75,7 @@ function Op({ op: { call, key, phase, attempt, since, next, reason, msg }, order
   return (
     <div className="wrap-anywhere">
       <StatusIndicator type={order === "retry" ? "error" : order === "resolve" ? "warning" : "in-progress"} wrapText>
-        {call} {key}: {phase}
+        {words.op(call, key)}: {words.phases[phase] ?? phase}
       </StatusIndicator>
       <Box variant="small" color="text-body-secondary" display="block">
         {words.attempt(attempt)}
@@ -77,7 +86,7 @@ function Op({ op: { call, key, phase, attempt, since, next, reason, msg }, order
         )}
         {next && (
           <>
-            , {words.next} <Ago at={next} />
+            , {words.next} <Due at={next} />
           </>
         )}
       </Box>

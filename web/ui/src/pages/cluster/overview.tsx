@@ -45,12 +45,14 @@ function Facts({ view }: { readonly view: ClusterView }) {
           { label: words.region, value: desired.region || t.common.unknown },
           { label: words.account, value: desired.account || t.common.unknown },
           { label: words.kubernetes, value: desired.kubernetes_version || t.common.unknown },
-          { label: words.protection, value: desired.deletion_protection ? words.on : words.off },
+          { label: words.protection, value: desired.region ? protection(desired) : t.common.unknown },
         ]}
       />
     </Container>
   );
 }
+
+const protection = (desired: ClusterView["desired"]) => (desired.deletion_protection ? words.on : words.off);
 
 function counts(ready: number | null | undefined, wanted: number): string {
   return ready == null ? words.wanted(wanted) : words.of(ready, wanted);

@@ -20,7 +20,7 @@ const HOURS = [1, 4, 24] as const;
 const words = t.nodes.reboot;
 
 export function Reboot({ cluster, node, onClose }: RebootProps) {
-  const now = useEngineNow();
+  const now = useEngineNow() ?? Date.now();
   const [hours, setHours] = useState<number>(4);
   return (
     <Proposal

@@ -19,8 +19,9 @@ const SIGNS: Readonly<Record<string, StepsProps.Status>> = {
 };
 const words = t.cluster.stages;
 
-export function Stages({ view: { cluster, stages } }: { readonly view: ClusterView }) {
+export function Stages({ view: { cluster, stages, held } }: { readonly view: ClusterView }) {
   const [retried, setRetried] = useState<string | null>(null);
+  const isHeld = ({ state, reason }: ProgressView) => state === "Waiting" && held.some((one) => one.reason === reason);
   if (stages.length === 0) return <Box color="text-body-secondary">{words.none}</Box>;
   return (
     <>
@@ -29,7 +30,7 @@ export function Stages({ view: { cluster, stages } }: { readonly view: ClusterVi
         steps={stages.map((stage) => ({
           status: SIGNS[stage.state] ?? "info",
           statusIconAriaLabel: words.states[stage.state] ?? stage.state,
-          header: <Head stage={stage} />,
+          header: <Head stage={stage} isHeld={isHeld(stage)} />,
           details: <Details stage={stage} onRetry={() => setRetried(stage.stage)} />,
         }))}
       />
@@ -37,8 +38,8 @@ export function Stages({ view: { cluster, stages } }: { readonly view: ClusterVi
         <GiveOrder
           cluster={cluster}
           order="retry"
-          subject={retried}
-          says={t.plan.stages[retried] ?? retried}
+          subjects={[retried]}
+          says={[t.plan.stages[retried] ?? retried]}
           onDone={() => setRetried(null)}
         />
       )}
@@ -46,12 +47,17 @@ export function Stages({ view: { cluster, stages } }: { readonly view: ClusterVi
   );
 }
 
-function Head({ stage: { stage, done, all, state, since } }: { readonly stage: ProgressView }) {
+interface HeadProps {
+  readonly stage: ProgressView;
+  readonly isHeld: boolean;
+}
+
+function Head({ stage: { stage, done, all, state, since }, isHeld }: HeadProps) {
   return (
     <>
       <strong>{t.plan.stages[stage] ?? stage}</strong>{" "}
       <Box variant="span" color="text-body-secondary">
-        {words.states[state] ?? state}
+        {isHeld ? t.cluster.held.title : (words.states[state] ?? state)}
         {done != null && all != null && `, ${words.count(done, all)}`}
         {since && (
           <>
@@ -65,7 +71,7 @@ function Head({ stage: { stage, done, all, state, since } }: { readonly stage: P
 
 function Details({ stage, onRetry }: { readonly stage: ProgressView; readonly onRetry: () => void }) {
   const { may } = useSession();
-  const { state, message, done, all, waits_for, expected } = stage;
+  const { state, reason, message, done, all, waits_for, expected } = stage;
   if (state === "Ready") return null;
   const isCounted = done != null && all != null && all > 0 && state === "Progressing";
   return (
@@ -96,7 +102,7 @@ function Details({ stage, onRetry }: { readonly stage: ProgressView; readonly on
           </ul>
         </div>
       )}
-      {state === "Failed" && (
+      {state === "Failed" && reason !== "OutcomeUnknown" && (
         <Button
           onClick={onRetry}
           disabled={!may("operate")}

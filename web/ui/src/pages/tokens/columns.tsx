@@ -6,7 +6,7 @@ import StatusIndicator from "@cloudscape-design/components/status-indicator";
 import type { TokenView } from "../../api/schema";
 import { useWorldNow } from "../../live/ticker";
 import type { Column } from "../../parts/listing";
-import { Ago, dayOf } from "../../parts/times";
+import { Ago, Due, dayOf } from "../../parts/times";
 import { t } from "../../texts";
 
 export function columnsOf(revoke: (token: TokenView) => void): readonly [Column<TokenView>, ...Column<TokenView>[]] {
@@ -111,7 +111,7 @@ function Expires({ at }: { readonly at: string | null }) {
   if (Date.parse(at) <= now) return <StatusIndicator type="stopped">{t.tokens.over}</StatusIndicator>;
   return (
     <>
-      <Ago at={at} by="world" />
+      <Due at={at} by="world" />
       <Box variant="small" color="text-body-secondary" display="block">
         {dayOf(at)}
       </Box>

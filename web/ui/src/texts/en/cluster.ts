@@ -51,8 +51,9 @@ export const cluster = {
     title: "Waits for a person",
     none: "Nothing waits for anybody.",
     who: "Who may let it go",
-    way: "How",
-    since: "since",
+    since: "held",
+    all: (order: string, count: number) => `${order} all ${number(count)}`,
+    each: (count: number) => `What waits (${number(count)})`,
     seeChange: "It goes on by a change of the cluster's document.",
   },
   failed: {
@@ -60,6 +61,14 @@ export const cluster = {
     attempt: (count: number) => `attempt ${count}`,
     open: "Under way",
     next: "next try",
+    op: (call: string, key: string) => `${call} for ${key}`,
+    phases: {
+      intent: "about to be sent",
+      submitted: "sent, and under way",
+      refused: "refused for now",
+      unknown: "nobody knows what became of it",
+      failed: "failed",
+    } as Record<string, string>,
   },
   orders: {
     title: "Given, and not taken up yet",

@@ -37,9 +37,8 @@ export const news = {
     what === "" || what === "*"
       ? `${cluster} waits for a person's word`
       : `${cluster}: ${what} waits for a person's word`,
-  failed: (cluster: string, what: string) => `${cluster}: ${what} failed`,
-  unknown: (cluster: string, what: string) => `${cluster}: nobody knows what became of ${what}`,
-  stageFailed: (cluster: string, stage: string) => `${cluster}: stage ${stage} failed`,
+  unknown: (cluster: string, stage: string) => `${cluster}: nobody knows what became of something (${stage})`,
+  stageFailed: (cluster: string, stage: string) => `${cluster}: ${stage} failed`,
 };
 
 export const problems = {
