@@ -30,6 +30,7 @@ from reconciler.resources.registry import handlers
 from reconciler.sandbox.chart import make_chart_repository
 from schemas.journal import ClusterStatus, Condition
 from tests.aws_environment import aws_environment
+from tests.waiting import PATIENCE
 
 RATE = 600.0
 BY_HAND = "by-hand"  # in the user agent of what a test does past the engine
@@ -116,17 +117,17 @@ class Sandbox:
         )
 
     def get(self, door: str) -> Any:
-        with urllib.request.urlopen(f"{self.endpoint}/_sandbox{door}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{self.endpoint}/_sandbox{door}", timeout=PATIENCE) as answer:
             return json.loads(answer.read())
 
     def post(self, door: str, body: Any) -> Any:
         asked = urllib.request.Request(f"{self.endpoint}/_sandbox{door}", data=json.dumps(body).encode(), method="POST")
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
             return json.loads(answer.read())
 
     def delete(self, door: str) -> None:
         asked = urllib.request.Request(f"{self.endpoint}/_sandbox{door}", method="DELETE")
-        with urllib.request.urlopen(asked, timeout=30):
+        with urllib.request.urlopen(asked, timeout=PATIENCE):
             pass
 
     def log(self) -> list[dict[str, Any]]:
@@ -218,7 +219,7 @@ class Site:
         assert result.problem is None, result.problem
         return result
 
-    def settle(self, *until: Condition, revision: str | None = None, limit: float = 90.0) -> ClusterStatus:
+    def settle(self, *until: Condition, revision: str | None = None, limit: float = PATIENCE) -> ClusterStatus:
         """Tick until the cluster's condition is one of `until` (default: Ready, Stalled or Gone) at this revision."""
         wanted = until or SETTLED
         end = time.monotonic() + limit
@@ -291,7 +292,7 @@ def engine_cloud(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         yield Sandbox(endpoint=told["endpoint"], origin=told["origin"])
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
 

@@ -264,7 +264,7 @@ class ByHand:
         return "made"
 
 
-def until(look: Callable[[], Any], wanted: Any, limit: float = 120.0) -> None:
+def until(look: Callable[[], Any], wanted: Any, limit: float = 300.0) -> None:
     """Look until it is as wanted."""
     end = time.monotonic() + limit
     while (seen := look()) != wanted:

@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from reconciler.engine.settings import Settings
 from schemas.principals import AGENT_SCOPES, ALL_SCOPES, Kind, Scope
 from tests.engine.fakes import Rig
+from tests.waiting import PATIENCE
 from web.api.app import make_api
 from web.api.house import House
 from web.building import build
@@ -63,7 +64,7 @@ class ApiBox:
 
     def anybody(self, headers: dict[str, str] | None = None) -> httpx.Client:
         """Somebody without a token."""
-        made = httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=30, trust_env=False)
+        made = httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=PATIENCE, trust_env=False)
         self._clients.append(made)
         return made
 

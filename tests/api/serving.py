@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cli.clibox import ALICE, CliBox
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,7 +57,7 @@ class Serving:
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
 
-    def wait_for(self, form: str, seconds: float = 60) -> re.Match[str]:
+    def wait_for(self, form: str, seconds: float = PATIENCE) -> re.Match[str]:
         end = time.monotonic() + seconds
         while True:
             found = re.search(form, self.said)
@@ -73,16 +74,16 @@ class Serving:
         """Seconds until it has ended."""
         began = time.monotonic()
         self.process.send_signal(name)
-        self.process.wait(30)
+        self.process.wait(PATIENCE)
         took = time.monotonic() - began
-        self._reader.join(10)
+        self._reader.join(PATIENCE)
         return took
 
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(10)
-        self._reader.join(10)
+        self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
         assert self.process.stdout is not None
         self.process.stdout.close()
 

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.api.apibox import ApiBox
 from tests.api.livebox import LiveBox
+from tests.waiting import PATIENCE
 from web.access.guard import Guard
 
 ME = "platform-engineer@example.com"
@@ -35,7 +36,7 @@ POD = {
 }
 # Each answers what came of it: "done" is that the page got through.
 ATTEMPTS = """async ({api, log}) => {
-  const within = (job) => Promise.race([job, new Promise(end => setTimeout(() => end("silence"), 4000))]);
+  const within = (job) => Promise.race([job, new Promise(end => setTimeout(() => end("silence"), 60000))]);
   const told = {};
   const ask = async (name, path, options) => {
     try {
@@ -66,7 +67,7 @@ PLANTED = """async ({api}) => {
   const ended = [];
   const plant = (name, more) => {
     const made = Object.assign(document.createElement(name), more);
-    ended.push(new Promise(end => { made.onload = made.onerror = end; setTimeout(end, 4000); }));
+    ended.push(new Promise(end => { made.onload = made.onerror = end; setTimeout(end, 60000); }));
     document.body.append(made);
     return made;
   };
@@ -127,7 +128,7 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context()
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)
     yield context.new_page()
     context.close()
 
@@ -251,7 +252,7 @@ def test_nobody_forgets_to_end_a_stream(live: LiveBox, page: Page) -> None:
         new WebSocket(location.origin.replace("http", "ws") + log)]; }""",
         {"log": log},
     )
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while api.house.access.limits.open_streams < 2:
         assert time.monotonic() < end
         page.wait_for_timeout(20)

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from tests.waiting import PATIENCE
 from web.events.bus import Bus, Event
 
 
@@ -17,7 +18,7 @@ def numbers(bus: Bus, last: str | None, count: int) -> list[tuple[str, object]]:
     async def read() -> list[tuple[str, object]]:
         found: list[tuple[str, object]] = []
         stream = bus.follow(last)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             async for event in stream:
                 found.append((event.kind, event.data.get("n", event.data.get("last"))))
                 if len(found) == count:
@@ -92,7 +93,7 @@ def test_many_threads_and_readers_see_one_order() -> None:
     async def read(started: threading.Barrier) -> list[object]:
         found: list[object] = []
         stream = bus.follow(f"{bus.life}-0")
-        started.wait(5)
+        started.wait(PATIENCE)
         async for event in stream:
             found.append((event.number, event.data["n"]))
         return found
@@ -106,7 +107,7 @@ def test_many_threads_and_readers_see_one_order() -> None:
     readers = [threading.Thread(target=lambda: results.append(asyncio.run(read(started)))) for _ in range(3)]
     for thread in readers:
         thread.start()
-    started.wait(5)
+    started.wait(PATIENCE)
     writers = [threading.Thread(target=publish, args=(at * 1000,)) for at in range(4)]
     for thread in writers:
         thread.start()
@@ -114,6 +115,6 @@ def test_many_threads_and_readers_see_one_order() -> None:
         thread.join()
     bus.close()
     for thread in readers:
-        thread.join(10)
+        thread.join(PATIENCE)
     assert len(results) == 3 and results[0] == results[1] == results[2]
     assert len(results[0]) == 1000 and bus.readers == 0

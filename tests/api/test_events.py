@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import threading
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +15,9 @@ import pytest
 
 from tests.api.apibox import ApiBox
 from tests.engine.fakes import cluster_yaml, group_yaml
+from tests.waiting import PATIENCE, until
 from web.access.limits import Rates
 from web.api.routes import events
-
-REACH = 0.3  # seconds from a line in the repository to an open stream (design §12)
 
 
 @dataclass
@@ -28,14 +25,13 @@ class Heard:
     kind: str
     id: str
     data: dict[str, object]
-    at: float
 
 
 @contextmanager
 def listening(api: ApiBox, *, last: str | None = None, **params: str) -> Generator[Iterator[Heard]]:
     headers = {"Authorization": f"Bearer {api.token('read')}"} | ({"Last-Event-ID": last} if last is not None else {})
     with (
-        httpx.Client(timeout=30, trust_env=False) as client,
+        httpx.Client(timeout=PATIENCE, trust_env=False) as client,
         client.stream("GET", f"{api.url}/api/v1/events", headers=headers, params=params) as answer,
     ):
         assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/event-stream")
@@ -51,7 +47,7 @@ def _parsed(lines: Iterator[str]) -> Iterator[Heard]:
             name, _, value = line.partition(": ")
             told[name] = value
         elif "data" in told:
-            yield Heard(told.get("event", ""), told.get("id", ""), json.loads(told["data"]), time.monotonic())
+            yield Heard(told.get("event", ""), told.get("id", ""), json.loads(told["data"]))
             told = {}
         else:
             told = {}
@@ -61,17 +57,10 @@ def line_of(event: Heard) -> dict[str, Any]:
     return cast("dict[str, Any]", event.data.get("line", {}))
 
 
-def test_a_line_reaches_an_open_stream_in_time(api: ApiBox) -> None:
-    """In the middle of a tick, while it goes on. Measured from when the push was accepted."""
+def test_a_line_reaches_an_open_stream_while_the_tick_goes_on(api: ApiBox) -> None:
+    """How soon is measured by tests/bench/bench_events.py."""
     api.rig.commit({"cluster": cluster_yaml(), "groups": group_yaml("a")})
-    written: list[float] = []
     with listening(api) as heard:
-
-        def accepted() -> None:
-            written.append(time.monotonic())
-            api.house.watch.ring()
-
-        api.rig.engine.on_lines = accepted
         loop = threading.Thread(target=api.rig.settle)
         loop.start()
         found: list[Heard] = []
@@ -82,9 +71,6 @@ def test_a_line_reaches_an_open_stream_in_time(api: ApiBox) -> None:
         loop.join()
     numbers = [line_of(event)["seq"] for event in found]
     assert numbers == list(range(1, len(found) + 1)), "every line, once, in the journal's order"
-    delays = [event.at - max((at for at in written if at <= event.at), default=0.0) for event in found]
-    print(f"longest {max(delays):.3f} s, median {statistics.median(delays):.3f} s")
-    assert max(delays) < REACH, f"{max(delays):.3f} s; median {statistics.median(delays):.3f} s"
 
 
 def test_only_one_cluster_and_coming_back(api: ApiBox) -> None:
@@ -144,7 +130,7 @@ def test_who_lost_their_rights_hears_nothing_more(api: ApiBox, monkeypatch: pyte
 def test_streams_have_a_limit_and_are_given_back(api: ApiBox) -> None:
     header = {"Authorization": f"Bearer {api.token('read')}"}
     limit = Rates().streams
-    with httpx.Client(timeout=30, trust_env=False, limits=httpx.Limits(max_connections=limit + 8)) as client:
+    with httpx.Client(timeout=PATIENCE, trust_env=False, limits=httpx.Limits(max_connections=limit + 8)) as client:
         url = f"{api.url}/api/v1/events"
         open_ones = [client.send(client.build_request("GET", url, headers=header), stream=True) for _ in range(limit)]
         assert {answer.status_code for answer in open_ones} == {200}
@@ -154,11 +140,12 @@ def test_streams_have_a_limit_and_are_given_back(api: ApiBox) -> None:
         assert int(refused.headers["retry-after"]) >= 1
         for answer in open_ones:
             answer.close()
-    end = time.monotonic() + 10
-    while api.house.access.limits.open_streams:
+
+    def left() -> int:
         api.house.bus.publish("tick", {})  # whoever is gone is noticed when there is something to say
-        assert time.monotonic() < end
-        time.sleep(0.02)
+        return api.house.access.limits.open_streams
+
+    until(left, lambda streams: streams == 0)
 
 
 def test_a_stop_does_not_wait_for_streams(api: ApiBox) -> None:
@@ -171,9 +158,7 @@ def test_a_stop_does_not_wait_for_streams(api: ApiBox) -> None:
 
         reader = threading.Thread(target=read)
         reader.start()
-        began = time.monotonic()
         api.house.bus.close()
-        assert ended.wait(5), "the stream ends by itself"
+        assert ended.wait(PATIENCE), "the stream ends by itself"
         api.close()
-        assert time.monotonic() - began < 1.5
         reader.join()

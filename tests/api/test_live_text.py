@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.api.livebox import HYPERPOD, LiveBox, pod
-from tests.api.test_nodes import until
 from tests.live.aws_server import Answer
+from tests.waiting import until
 
 PLANTED = "hunter2Correct9Horse7Battery"  # nothing but its place tells that it is a secret
 KEYED = "AKIAIOSFODNN7QQQQQQQ"

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 from tests.api.livebox import LiveBox, machine, node, pod
 from tests.live.aws_server import Answer
+from tests.waiting import until
 
 A, B, C = "i-0aaaaaaaaaaaaaaaa", "i-0bbbbbbbbbbbbbbbb", "i-0cccccccccccccccc"
-
-
-def until(look: Callable[[], Any], wanted: Callable[[Any], Any], seconds: float = 10.0) -> Any:
-    """Look until it is as wanted: what is followed live comes a moment later."""
-    end = time.monotonic() + seconds
-    while not wanted(seen := look()):
-        assert time.monotonic() < end, seen
-        time.sleep(0.05)
-    return seen
 
 
 def busy(live: LiveBox) -> Any:
@@ -88,7 +78,7 @@ def test_kubernetes_out_of_sight_is_unknown_and_not_as_it_was(live: LiveBox) -> 
     gpus = until(lambda: reader.get("/clusters/prod").json()["gpus"], lambda gpus: gpus["used"] is None)
     assert gpus == {"desired": 8, "there": None, "ready": None, "used": None, "idle": None}
     live.server.host.down = False
-    until(lambda: reader.get("/clusters/prod").json()["gpus"]["used"], lambda used: used == 3, 20)
+    until(lambda: reader.get("/clusters/prod").json()["gpus"]["used"], lambda used: used == 3)
 
 
 def test_nothing_that_was_never_seen_is_an_empty_list(live: LiveBox) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +16,7 @@ from websockets.sync.client import connect
 
 from reconciler.engine.settings import Settings
 from tests.engine_support import GPU, STORAGE, Sandbox, Site, group_yaml, make_site
+from tests.waiting import PATIENCE, until
 from web.api.app import make_api
 from web.building import build
 from web.server import Server
@@ -33,7 +34,7 @@ class Service:
     @property
     def reader(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60, trust_env=False)
+        return httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=120, trust_env=False)
 
     def get(self, path: str) -> Any:
         with self.reader as reader:
@@ -74,14 +75,6 @@ def ready(site: Site) -> Generator[Service]:
         house.reads.close()
         server.stop()
         site.close()
-
-
-def until(look: Callable[[], Any], wanted: Callable[[Any], Any], seconds: float = 20.0) -> Any:
-    end = time.monotonic() + seconds
-    while not wanted(seen := look()):
-        assert time.monotonic() < end, seen
-        time.sleep(0.1)
-    return seen
 
 
 def test_a_cluster_and_its_nodes(service: Service) -> None:
@@ -184,7 +177,7 @@ def test_pods_objects_and_logs(service: Service) -> None:
     with connect(url, additional_headers={"Authorization": f"Bearer {service.token}"}) as socket:
         time.sleep(1.0)
         service.site.sandbox.post("/pod-logs", {**lines, "lines": ["new"]})
-        frame = json.loads(socket.recv(timeout=20))
+        frame = json.loads(socket.recv(timeout=PATIENCE))
     assert [line["text"] for line in frame["lines"]] == ["new"]
     sets = service.get("/clusters/prod/objects?api_version=apps/v1&kind=DaemonSet")["items"]
     assert any(item["metadata"]["name"] in one["owner"] for item in sets)

@@ -19,7 +19,7 @@ from web.demo import documents
 def test_the_demo_goes_well(request: pytest.FixtureRequest) -> None:
     kubernetes = str(request.config.getoption("--kubernetes"))
     command = [sys.executable, "-m", "web", "demo", "--once", "--json", "--rate", "150", "--kubernetes", kubernetes]
-    done = subprocess.run(command, capture_output=True, timeout=400)
+    done = subprocess.run(command, capture_output=True, timeout=1200)
     told = json.loads(done.stdout)
     assert told["failed"] == [] and told["ok"] and done.returncode == 0, done.stderr.decode()[-2000:]
     assert told["conditions"] == {"create": "Ready", "scale": "Ready", "refused": "Stalled", "revert": "Ready"}

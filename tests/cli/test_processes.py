@@ -36,12 +36,12 @@ def test_serve_until_sigterm(box: CliBox) -> None:
         text=True,
     )
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not box.git("for-each-ref", "refs/notes/instantstart"):
             assert time.monotonic() < end and process.poll() is None
             time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
     assert process.returncode == 0, err

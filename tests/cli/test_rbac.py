@@ -16,7 +16,7 @@ _yaml: Any = yaml  # its stubs leave the documents' type open
 
 def run(*arguments: str) -> str:
     command = [sys.executable, "-m", "web", "rbac", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 def test_it_is_yaml_for_kubectl_and_says_what_each_right_is_for() -> None:

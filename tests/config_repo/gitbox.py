@@ -31,7 +31,7 @@ def run(path: Path, *args: str, stdin: bytes = b"", ok: bool = True) -> bytes:
         "GIT_COMMITTER_NAME": "Alice Example",
         "GIT_COMMITTER_EMAIL": "alice@example.com",
     }
-    done = subprocess.run(["git", "-C", str(path), *args], input=stdin, capture_output=True, env=env, timeout=60)
+    done = subprocess.run(["git", "-C", str(path), *args], input=stdin, capture_output=True, env=env, timeout=120)
     if ok and done.returncode != 0:
         raise AssertionError(f"git {args}: {done.stderr.decode()}")
     return done.stdout

@@ -34,7 +34,7 @@ from tests.crash.doubles import CrashHandler, CrashRepo
 from tests.crash.points import Points
 
 HELM_GONE = timedelta(seconds=30)  # real: that long a killed helm's lock is respected; no helm lives as long here
-LONGEST = 300.0  # real seconds of one life
+LONGEST = 600.0  # real seconds of one life
 READS = {
     "sts": ("GetCallerIdentity", None),
     "ec2": ("DescribeVpcs", "Vpcs"),
@@ -173,4 +173,4 @@ def _patient(handler: Handler) -> Handler:
 def _published(house: House, op: str) -> bool:
     ref = f"refs/notes/instantstart/status/{house.cluster}"
     command = ["git", f"--git-dir={house.bare}", "grep", "-q", "-F", f'"op":"{op}","phase":"intent"', ref]
-    return subprocess.run(command, timeout=60, check=False, start_new_session=True).returncode == 0
+    return subprocess.run(command, timeout=120, check=False, start_new_session=True).returncode == 0

@@ -171,7 +171,7 @@ class Points:
 
     def _ask(self, method: str, body: Any) -> None:
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(urllib.request.Request(self.faults, data=data, method=method), timeout=30):
+        with urllib.request.urlopen(urllib.request.Request(self.faults, data=data, method=method), timeout=120):
             pass
 
 

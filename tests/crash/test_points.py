@@ -38,7 +38,7 @@ def live(book: Book) -> Live:
 
     def life(stride: int) -> str | None:
         command = [sys.executable, "-c", PASSES, str(book.path), str(stride), *book.killed]
-        done = subprocess.run(command, cwd=ROOT, timeout=60, check=False)
+        done = subprocess.run(command, cwd=ROOT, timeout=120, check=False)
         assert done.returncode in (0, -9)
         return book.take_in(was_killed=done.returncode == -9)
 

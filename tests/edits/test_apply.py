@@ -151,10 +151,10 @@ def test_lines_that_change(reason: str, patch: list[JsonObject], gone: list[str]
 def test_copies_of_copies_are_bounded() -> None:
     """Thirty lines would ask for a billion values."""
     copies = [{"op": "copy", "from": "/spec", "path": f"/spec/k{step}"} for step in range(30)]
-    began = time.monotonic()
+    began = time.thread_time()
     with pytest.raises(EditRefused, match=r"operation 1[0-9]: the copies of a patch hold at most"):
         edited(BLOCK, *copies)
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5
     assert "k0" in edited(BLOCK, *copies[:4]), "a few are fine"
 
 

@@ -15,6 +15,7 @@ from reconciler.live.kube.kinds import Gvk
 from schemas.journal import ClusterStatus, Condition
 from tests.crash.checks import log_problems
 from tests.engine_support import BY_HAND, GPU, POLICY, STORAGE, Sandbox, Site, group_yaml, make_site
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.behaviour("Product: drift, changes, prune, reboot on a living cluster")
 
@@ -65,7 +66,7 @@ def kube(site: Site) -> Any:
     return scope.world.kube()
 
 
-def drift(site: Site, mended: Callable[[], bool], limit: float = 40.0) -> None:
+def drift(site: Site, mended: Callable[[], bool], limit: float = PATIENCE) -> None:
     """Tick, everything due, until the world is as git says."""
     end = time.monotonic() + limit
     while not mended():
@@ -96,10 +97,7 @@ def test_nodes_with_work_on_them_are_not_taken_without_a_word(ready: Site) -> No
         },
     }
     api.apply([pod], op=BY_HAND)
-    where = time.monotonic() + 20
-    while not api.get(Gvk("v1", "Pod"), "default", "train-0")["spec"].get("nodeName"):
-        assert time.monotonic() < where
-        time.sleep(0.05)
+    until(lambda: api.get(Gvk("v1", "Pod"), "default", "train-0")["spec"].get("nodeName"))
     fewer = SYSTEM + GPU.replace("count: 2", "count: 1")
     held = ready.applied("fewer", groups=fewer)
     assert (held.condition, held.reason) == (Condition.STALLED, "RunningPods")
@@ -222,7 +220,7 @@ def test_a_count_changed_by_hand_is_held_where_the_policy_says_so(ready: Site) -
     assert (status.condition, status.reason) == (Condition.STALLED, "CountDrift")
     assert ready.groups()["system"]["TargetCount"] == 4
     ready.commit("label", groups=group_yaml("system", extra="  labels:\n    team: a\n") + GPU)
-    drift_free = time.monotonic() + 30
+    drift_free = time.monotonic() + PATIENCE
     while ready.groups()["system"].get("KubernetesConfig", {}).get("DesiredLabels") != {"team": "a"}:
         assert time.monotonic() < drift_free
         ready.idle(1)

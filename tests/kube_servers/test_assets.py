@@ -20,7 +20,7 @@ def run(path: Path, cache: Path, *arguments: str, **environment: str) -> subproc
         env={"PATH": str(path), "HOME": str(cache), "KUBE_ASSETS_CACHE": str(cache), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

@@ -20,7 +20,7 @@ def test_it_is_not_stale(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only", f"--behaviours={made}", "-p", "no:cacheprovider"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
-        [*command, *paths()], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False, env=environment
+        [*command, *paths()], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False, env=environment
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert made.read_text() == TABLE.read_text(), "the marks changed: make behaviours"
@@ -37,7 +37,7 @@ def test_every_difference_has_a_reason() -> None:
 def paths() -> list[str]:
     """What `make test-kubernetes` runs, as the Makefile says."""
     command = ["make", "-s", "--no-print-directory", "kubernetes-tests"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
     return done.stdout.split()
 
 

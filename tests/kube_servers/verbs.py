@@ -127,7 +127,7 @@ class Remote:
 
     def __init__(self, url: str, ca_pem: str, token: str) -> None:
         self._pool: Any = urllib3.PoolManager(
-            ca_cert_data=ca_pem, retries=False, timeout=30, headers={"Authorization": f"Bearer {token}"}
+            ca_cert_data=ca_pem, retries=False, timeout=120, headers={"Authorization": f"Bearer {token}"}
         )
         self._url = url
         self._kinds = Kinds()

@@ -17,6 +17,7 @@ from reconciler.live.kube.tokens import FixedToken
 from reconciler.live.kube.watching import WatchEvent
 from reconciler.sandbox.kubernetes.records import Fault
 from tests.live.kube_server import TOKEN, Kubernetes
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.behaviour("Product: watches that lose their place or connection")
 
@@ -38,10 +39,10 @@ class Following:
         self.events: queue.Queue[WatchEvent] = queue.Queue()
 
     def until(self, wanted: Callable[[WatchEvent], bool]) -> list[WatchEvent]:
-        """Events up to the wanted one; fails after ten real seconds of silence."""
+        """Events up to the wanted one; fails after long silence."""
         seen: list[WatchEvent] = []
         while True:
-            seen.append(self.events.get(timeout=10))
+            seen.append(self.events.get(timeout=PATIENCE))
             if wanted(seen[-1]):
                 return seen
 
@@ -57,7 +58,7 @@ def following(kubernetes: Kubernetes, place: str) -> Generator[Following]:
         yield found
         stop.set()
         own.close()  # wakes the blocked read at once
-        thread.join(timeout=10)
+        thread.join(timeout=PATIENCE)
         assert not thread.is_alive()
 
 

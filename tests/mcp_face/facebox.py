@@ -62,7 +62,7 @@ async def client(url: str, token: str, way: Way = "memory", era: Era = "auto") -
         case "http":
             bearer = {"Authorization": f"Bearer {token}"}
             async with (
-                httpx2.AsyncClient(headers=bearer, timeout=60) as http,
+                httpx2.AsyncClient(headers=bearer, timeout=120) as http,
                 Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=era) as found,
             ):
                 yield found

@@ -49,7 +49,7 @@ def test_the_skills_that_are_promised_are_there() -> None:
 @EACH
 def test_the_format_is_that_of_the_reference_validator(skill: playbooks.Skill) -> None:
     command = [str(Path(sys.executable).with_name("agentskills")), "validate", str(playbooks.folder() / skill.name)]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
 
 

@@ -107,7 +107,7 @@ class TestMounted:
     )
     def test_who_gets_in(self, api: ApiBox, method: str, headers: dict[str, str], status: int, why: str) -> None:
         given = {name: value.replace("{token}", agent(api)) for name, value in headers.items()}
-        answer = httpx2.request(method, f"{api.url}/mcp", headers=given, json={}, trust_env=False)
+        answer = httpx2.request(method, f"{api.url}/mcp", headers=given, json={}, trust_env=False, timeout=120)
         assert answer.status_code == status, why
         assert "resource_metadata" not in answer.headers.get("www-authenticate", "")
 
@@ -116,7 +116,9 @@ class TestMounted:
     )
     def test_nothing_points_to_an_oauth_server(self, api: ApiBox, path: str) -> None:
         """A client that found one would begin a dance that nobody here dances."""
-        answer = httpx2.get(f"{api.url}/.well-known/{path}", headers={"Accept": "application/json"}, trust_env=False)
+        answer = httpx2.get(
+            f"{api.url}/.well-known/{path}", headers={"Accept": "application/json"}, trust_env=False, timeout=120
+        )
         assert answer.status_code == 404
 
     def test_a_revoked_token_is_out_at_once(self, api: ApiBox) -> None:
@@ -136,7 +138,7 @@ class TestMounted:
 
     def test_a_body_that_is_too_large_is_refused(self, api: ApiBox) -> None:
         headers = {"Authorization": f"Bearer {agent(api)}", "Content-Type": "application/json"}
-        answer = httpx2.post(f"{api.url}/mcp", content=b"x" * (5 << 20), headers=headers, trust_env=False)
+        answer = httpx2.post(f"{api.url}/mcp", content=b"x" * (5 << 20), headers=headers, trust_env=False, timeout=120)
         assert answer.status_code == 413
 
 

@@ -59,7 +59,7 @@ class Lowered:
         verb, what, group = probe
         attributes = {"verb": verb, "resource": what, "group": group, "namespace": rights.RELEASES}
         kube = self.place.real_kube()
-        for _ in range(500):
+        for _ in range(6000):
             body = {"spec": {"resourceAttributes": attributes}}
             if kube.transport.change("POST", REVIEW, op="test", body=body)["status"]["allowed"] is allowed:
                 return

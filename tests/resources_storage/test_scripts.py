@@ -28,7 +28,7 @@ def test_the_packaged_script_runs_and_leaves_a_log(tmp_path: Path) -> None:
     """With its log directory moved, as it must not need to be root here."""
     script = tmp_path / "on_create.sh"
     script.write_bytes(packaged().replace(b"/var/log/provision", str(tmp_path / "log").encode()))
-    subprocess.run(["bash", str(script)], check=True, timeout=20, capture_output=True)
+    subprocess.run(["bash", str(script)], check=True, timeout=120, capture_output=True)
     assert "on_create.sh is done" in (tmp_path / "log" / "provisioning.log").read_text()
 
 

@@ -16,6 +16,7 @@ from reconciler.sandbox import embedded
 from schemas.journal import ClusterStatus, Condition
 from tests.engine_support import STORAGE, Sandbox, Site, group_yaml
 from tests.rights.cutting import without
+from tests.waiting import PATIENCE, until
 
 ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 KEEPER_ACCOUNT = "999900001111"
@@ -87,7 +88,7 @@ class Lowered:
         self._write({name: list(rules) for name, rules in PARTS.items()})
         self.until(verb, resource, group, allowed=True)
 
-    def stalled(self, limit: float = 60.0) -> ClusterStatus:
+    def stalled(self, limit: float = PATIENCE) -> ClusterStatus:
         """Tick, everything due, until it says that it stalls."""
         end = time.monotonic() + limit
         while (status := self.site.status).condition is not Condition.STALLED:
@@ -141,8 +142,5 @@ class Lowered:
         scope = self.site.engine.observe("prod")
         assert scope.world is not None
         kube = scope.world.kube()
-        for _ in range(500):
-            if bool(kube.transport.change("POST", REVIEW, op="test", body=body)["status"]["allowed"]) is allowed:
-                return
-            time.sleep(0.02)
-        raise AssertionError(f"{verb} {resource} is not {'given' if allowed else 'taken'}")
+        review = lambda: kube.transport.change("POST", REVIEW, op="test", body=body)["status"]  # noqa: E731
+        until(review, lambda status: bool(status["allowed"]) is allowed)

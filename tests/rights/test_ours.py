@@ -20,6 +20,7 @@ from schemas.journal import ClusterStatus, Condition
 from tests.engine_support import STORAGE, Site, group_yaml
 from tests.rights.cutting import pairs
 from tests.rights.lowered import SYSTEM, Lowered
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.behaviour("RBAC on the reconciler's own role, one right after the other")
 
@@ -188,9 +189,9 @@ def follow(lowered: Lowered) -> str:
     site = lowered.site
     following = Follow("prod", lambda: world_of(site.engine, "prod"), site.clock)
     try:
-        following.wait(20)
+        following.wait(PATIENCE)
         end = time.monotonic() + 2
-        while time.monotonic() < end:  # a watch begins after its list
+        while time.monotonic() < end:
             told = [part.message for part in (following.nodes.part(), following.pods.part()) if part.message]
             if told:
                 return told[0]
@@ -224,7 +225,7 @@ def test_a_right_to_look_that_is_missing(lowered: Lowered, verb: str, resource: 
     assert "cannot" not in look(lowered)
     lowered.take(verb, resource, group)
     try:
-        said = look(lowered)
+        said = until(lambda: look(lowered), lambda said: "cannot" in said)  # a watch begins after its list
     finally:
         lowered.give_back(verb, resource, group)
     assert f'cannot {verb} resource "{resource}"' in said, said
@@ -248,5 +249,5 @@ def test_and_goes_with_them(lowered: Lowered) -> None:
     """The chart too: its objects and its roles."""
     site = lowered.ready()
     site.applied("let go", cluster=site.cluster_yaml("  deletionProtection: false\n"), groups=SYSTEM)
-    gone = site.settle(Condition.GONE, revision=site.remove_folder(), limit=90.0)
+    gone = site.settle(Condition.GONE, revision=site.remove_folder())
     assert gone.condition is Condition.GONE, f"{gone.reason}: {gone.msg}"

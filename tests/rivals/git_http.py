@@ -50,7 +50,7 @@ class GitHttp:
         body = handler.rfile.read(length)
         if self.trouble is not None and self.only in handler.path:
             if self.trouble == "hang":
-                self._released.wait(60)
+                self._released.wait(600)
                 return
             _status(handler, int(self.trouble))
             return
@@ -72,7 +72,7 @@ class GitHttp:
             "REMOTE_USER": "writer",
             "REMOTE_ADDR": "127.0.0.1",
         }
-        done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=environment, timeout=60)
+        done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=environment, timeout=120)
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         headers = [line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line]
         status = next((int(value.split()[0]) for name, value in headers if name == "Status"), 200)

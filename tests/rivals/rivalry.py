@@ -36,7 +36,7 @@ class HookBroke(BaseException):
 def git(where: Path, *arguments: str, data: bytes = b"", ok: bool = True) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", "-C", str(where), "-c", "user.name=E", "-c", "user.email=e@example.com", *arguments]
-    done = subprocess.run(command, capture_output=True, input=data, env=environment, timeout=60)
+    done = subprocess.run(command, capture_output=True, input=data, env=environment, timeout=120)
     assert done.returncode == 0 or not ok, done.stderr.decode()
     return done.stdout.decode("utf-8", "backslashreplace").strip()
 

@@ -18,14 +18,16 @@ import pytest
 from schemas.journal import Condition
 from tests.engine_support import Sandbox, Site, group_yaml, make_site
 from tests.rivals.rivalry import JOURNAL, deletes_wait, git, journal, journal_is_right
+from tests.waiting import PATIENCE
 
 SYSTEM = group_yaml("system", count=1)
 SLOW = 20.0  # a settle time of two minutes is six seconds of a busy machine
 
 
-def until(site: Site, call: str, phase: str, limit: int = 300) -> dict[str, Any]:
+def until(site: Site, call: str, phase: str) -> dict[str, Any]:
     """Tick until the first op of this call is in this phase."""
-    for _ in range(limit):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         ops = [line["op"] for line in site.lines if line.get("call") == call]
         found = [line for line in site.lines if ops and line.get("op") == ops[0] and line.get("phase") == phase]
         if found:
@@ -104,7 +106,7 @@ def slow_site(chart: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.M
         yield make_site(Sandbox(endpoint=told["endpoint"], origin=told["origin"]), chart, tmp_path, monkeypatch)
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
 
@@ -137,14 +139,14 @@ def test_two_processes_serve_one_repository(slow_site: Site, tmp_path: Path) -> 
         for name in ("one", "two")
     ]
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while not any(m["operation"] == "CreateCluster" for m in site.mutations()):
             assert time.monotonic() < end and all(p.poll() is None for p in processes)
             time.sleep(0.3)
         time.sleep(1.0)
         for process in processes:
             process.send_signal(signal.SIGTERM)
-        said = [process.communicate(timeout=60) for process in processes]
+        said = [process.communicate(timeout=300) for process in processes]
     finally:
         for process in processes:
             process.kill()

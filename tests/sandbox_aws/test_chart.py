@@ -16,7 +16,7 @@ def test_the_commit_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
     assert commit == again
     assert len(commit) == 40
     clone = tmp_path / "clone"
-    subprocess.run(["git", "clone", "--quiet", url, str(clone)], check=True, capture_output=True, timeout=30)
+    subprocess.run(["git", "clone", "--quiet", url, str(clone)], check=True, capture_output=True, timeout=120)
     assert "version: 0.1.0" in (clone / inside / "Chart.yaml").read_text()
     assert (clone / inside / "templates" / "health-monitoring-agent.yaml").exists()
     with pytest.raises(FileExistsError):

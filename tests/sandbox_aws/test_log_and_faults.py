@@ -152,7 +152,7 @@ client.create_vpc(CidrBlock="10.78.0.0/16")
 def test_a_client_is_killed_before_or_after_the_effect(sandbox: Sandbox, fault: str, made: int) -> None:
     with client_of(sandbox) as client:
         sandbox.post("/faults", {"match": {"op": OP, "mutating": True}, "fault": fault, "pid": client.pid})
-        client.communicate(b"\n", timeout=60)
+        client.communicate(b"\n", timeout=120)
     assert client.returncode == -signal.SIGKILL
     found = sandbox.client("ec2").describe_vpcs(Filters=[{"Name": "cidr", "Values": ["10.78.0.0/16"]}])["Vpcs"]
     assert len(found) == made
@@ -215,7 +215,7 @@ def test_a_request_that_never_came_whole_has_not_come(
     """A killed client leaves half a request. Taken for a whole one it would be an empty object in S3."""
     agent = f"cut-short-{uuid.uuid4()}"
     host, port = sandbox.endpoint.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection((host, int(port)), timeout=120) as connection:
         head = f"POST /?Action= HTTP/1.1\r\nHost: ec2\r\nUser-Agent: {agent}\r\n{headers}\r\n\r\n{body}"
         connection.sendall(head.encode())
         connection.shutdown(socket.SHUT_WR)

@@ -32,7 +32,7 @@ def test_it_is_found_by_environment_alone_and_ends_when_told(monkeypatch: pytest
         assert boto.client("sagemaker").list_clusters()["ClusterSummaries"] == []
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
+        process.wait(timeout=120)
         if process.stdout:
             process.stdout.close()
     assert process.returncode == 0
@@ -41,7 +41,7 @@ def test_it_is_found_by_environment_alone_and_ends_when_told(monkeypatch: pytest
 
 def test_without_a_real_api_server_it_says_so_in_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "reconciler.sandbox", "--kubernetes", "real", "--kubernetes-programs"]
-    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     said = f"no etcd and no kube-apiserver and no kube-controllers in {tmp_path}: make kube-assets builds them\n"
     assert done.stderr == said

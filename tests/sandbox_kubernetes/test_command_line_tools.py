@@ -51,7 +51,13 @@ def runner(program: str, kubeconfig: Path, home: Path) -> Run:
     def run(*arguments: str, stdin: str = "", code: int = 0) -> str:
         environment = {"KUBECONFIG": str(kubeconfig), "HOME": str(home), "PATH": os.environ["PATH"]}
         done = subprocess.run(
-            [program, *arguments], input=stdin, capture_output=True, text=True, timeout=60, env=environment, check=False
+            [program, *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=environment,
+            check=False,
         )
         assert done.returncode == code, done.stderr or done.stdout
         return done.stdout
@@ -98,7 +104,7 @@ def test_kubectl_client_side_apply_create_and_change(kubectl: Run) -> None:
     assert found["spec"]["replicas"] == 4
     assert found["spec"]["template"]["spec"]["containers"][0]["image"] == "img:2"
     assert kubectl("auth", "can-i", "delete", "nodes").strip() == "yes"
-    kubectl("delete", "namespace", "team", "--timeout=20s")
+    kubectl("delete", "namespace", "team", "--timeout=100s")
     assert "img:2" in kubectl("describe", "deployment", "web")
 
 

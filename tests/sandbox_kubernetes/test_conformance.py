@@ -98,9 +98,9 @@ def refused(status: int, call: Callable[..., Any], *args: Any, **kwargs: Any) ->
 
 
 def eventually(check: Callable[[], bool], what: str) -> None:
-    """Poll for at most half a minute: a real namespace takes five seconds to go, on a machine that has nothing else."""
+    """Poll for at most two minutes: a real namespace takes five seconds to go, on a machine that has nothing else."""
     pause = threading.Event()
-    for _ in range(1500):
+    for _ in range(6000):
         if check():
             return
         pause.wait(0.02)

@@ -51,7 +51,7 @@ def serve(cluster: Cluster, spec: Object, **version: Any) -> None:
 def established(cluster: Cluster, name: str) -> None:
     pause = threading.Event()
     conditions: list[Object] = []
-    for _ in range(500):
+    for _ in range(6000):
         conditions = dig(cluster.client.get(f"{DEFINITIONS}/{name}"), "status", "conditions") or []
         if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
             return
@@ -62,7 +62,7 @@ def established(cluster: Cluster, name: str) -> None:
 def eventually_served(cluster: Cluster, path: str) -> None:
     """A moment after Established the server may still say 404, or 429 while it makes room for the kind."""
     pause = threading.Event()
-    for _ in range(500):
+    for _ in range(6000):
         try:
             cluster.client.get(path)
             return

@@ -77,7 +77,7 @@ def test_a_gathering_role(cluster: Cluster) -> None:
     cluster.client.create(roles, {"metadata": {"name": "all"}, "rules": [], "aggregationRule": selectors})
     cluster.client.create(roles, {"metadata": {"name": "one", "labels": labels}, "rules": rules})
     pause = threading.Event()
-    for _ in range(500):
+    for _ in range(6000):
         if cluster.client.get(f"{roles}/all")["rules"] == rules:
             return
         pause.wait(0.02)

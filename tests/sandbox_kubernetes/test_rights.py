@@ -33,7 +33,7 @@ def ask(
     """As the reader: the status and what was said, details included."""
     where = urlsplit(cluster.endpoint.url)
     context = ssl.create_default_context(cadata=cluster.endpoint.ca_pem)
-    connection = http.client.HTTPSConnection(where.hostname or "", where.port, context=context, timeout=20)
+    connection = http.client.HTTPSConnection(where.hostname or "", where.port, context=context, timeout=120)
     headers = {"Authorization": f"Bearer {READER}", "Content-Type": content_type, "User-Agent": "test"}
     try:
         connection.request(method, path, body=None if body is None else json.dumps(body), headers=headers)
@@ -67,7 +67,7 @@ def grant(cluster: Cluster, *rules: Object, name: str = "r") -> None:
 def soon(cluster: Cluster, code: int, method: str, path: str, body: Object | None = None, kind: str = "") -> Object:
     """A real server hears of a change of rights a moment after it was stored."""
     status, said = 0, Object()
-    for _ in range(250):
+    for _ in range(6000):
         status, said = ask(cluster, method, path, body, kind or "application/json")
         if status == code:
             return said
@@ -83,7 +83,7 @@ def may(cluster: Cluster, verb: str, resource: str, **more: str) -> Object:
 
 
 def may_soon(cluster: Cluster, verb: str, resource: str, **more: str) -> None:
-    for _ in range(250):
+    for _ in range(6000):
         if may(cluster, verb, resource, **more)["allowed"]:
             return
         time.sleep(0.02)
@@ -164,7 +164,7 @@ class TestRefusal:
         for path in ("/api", "/apis", "/apis/apps/v1", "/openapi/v3", "/version", "/readyz"):
             where = urlsplit(cluster.endpoint.url)
             context = ssl.create_default_context(cadata=cluster.endpoint.ca_pem)
-            connection = http.client.HTTPSConnection(where.hostname or "", where.port, context=context, timeout=20)
+            connection = http.client.HTTPSConnection(where.hostname or "", where.port, context=context, timeout=120)
             connection.request("GET", path, headers={"Authorization": f"Bearer {READER}"})
             assert connection.getresponse().status == 200, path
             connection.close()

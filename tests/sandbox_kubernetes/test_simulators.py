@@ -38,10 +38,10 @@ def gpu_pods(count: int, **more: Any) -> Object:
 
 
 def eventually(read: Callable[[], Any], wanted: Any, what: str) -> None:
-    """Poll for at most half a minute."""
+    """Poll for at most two minutes and a half."""
     pause = threading.Event()
     found: Any = None
-    for _ in range(1200):
+    for _ in range(6000):
         found = read()
         if found == wanted:
             return

@@ -47,7 +47,7 @@ def built() -> Path:
 def test_addresses(
     api: ApiBox, built: Path, path: str, headers: dict[str, str], status: int, media: str, why: str
 ) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=10)  # httpx would tidy the paths
+    connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=120)  # httpx would tidy the paths
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     assert (answer.status, (answer.getheader("content-type") or "").split(";")[0]) == (status, media), why
@@ -56,18 +56,18 @@ def test_addresses(
 
 
 def test_pages_are_only_read(api: ApiBox, built: Path) -> None:
-    answer = httpx.post(f"{api.url}/clusters", json={}, trust_env=False)
+    answer = httpx.post(f"{api.url}/clusters", json={}, trust_env=False, timeout=120)
     assert answer.status_code == 405 and answer.headers["allow"] == "GET, HEAD"
 
 
 def test_assets_are_kept_for_ever_and_pages_asked_for_each_time(api: ApiBox, built: Path) -> None:
-    page = httpx.get(api.url, headers=PAGE, trust_env=False)
+    page = httpx.get(api.url, headers=PAGE, trust_env=False, timeout=120)
     assert page.headers["cache-control"] == "no-cache"
-    again = httpx.get(api.url, headers={**PAGE, "If-None-Match": page.headers["etag"]}, trust_env=False)
+    again = httpx.get(api.url, headers={**PAGE, "If-None-Match": page.headers["etag"]}, trust_env=False, timeout=120)
     assert again.status_code == 304 and again.content == b""
     script = re.search(r'src="(/assets/[^"]+\.js)"', page.text)
     assert script is not None
-    asset = httpx.get(api.url + script[1], trust_env=False)
+    asset = httpx.get(api.url + script[1], trust_env=False, timeout=120)
     assert asset.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
@@ -75,10 +75,10 @@ def test_assets_are_kept_for_ever_and_pages_asked_for_each_time(api: ApiBox, bui
 def test_what_goes_over_the_wire_is_small_where_the_browser_takes_it(api: ApiBox, built: Path, coding: str) -> None:
     whole = (built / "index.html").read_bytes()
     readable = "" if coding == "br" else coding  # httpx reads no br
-    page = httpx.get(api.url, headers={**PAGE, "Accept-Encoding": readable}, trust_env=False)
+    page = httpx.get(api.url, headers={**PAGE, "Accept-Encoding": readable}, trust_env=False, timeout=120)
     script = next(built.glob("assets/index-*.js"))
     with httpx.stream(
-        "GET", f"{api.url}/assets/{script.name}", headers={"Accept-Encoding": coding}, trust_env=False
+        "GET", f"{api.url}/assets/{script.name}", headers={"Accept-Encoding": coding}, trust_env=False, timeout=120
     ) as answer:
         raw = b"".join(answer.iter_raw())
     assert page.content == whole

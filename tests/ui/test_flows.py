@@ -12,7 +12,7 @@ from tests.ui.person import Person, Screen
 
 USABLE = 1.5  # seconds from opening the address to a list that can be used, on a quiet machine
 SHOWN = 0.3  # seconds from a line in the journal to the open page; this one counts the tick that writes it too
-PATIENCE = 4  # times as long, where tests run side by side
+PATIENCE = 40  # times as long, where tests run side by side on a busy machine
 
 
 def test_a_link_logs_in_once_and_leaves_no_trace(browser: Browser, house: UiHouse) -> None:
@@ -154,10 +154,10 @@ def test_a_service_that_is_away_is_told_and_comes_back_by_itself(person: Person)
     person.house.tick()
     expect(page.get_by_role("link", name="prod")).to_be_visible()
     with person.house.away():
-        expect(page.get_by_text(re.compile("Not connected since"))).to_be_visible(timeout=20_000)
+        expect(page.get_by_text(re.compile("Not connected since"))).to_be_visible(timeout=120_000)
         expect(page.get_by_role("link", name="prod")).to_be_visible()  # what was known stays
         person.check("service-away")
-    expect(page.get_by_text(re.compile("Not connected since"))).to_be_hidden(timeout=30_000)
+    expect(page.get_by_text(re.compile("Not connected since"))).to_be_hidden(timeout=120_000)
     person.house.settle()
     expect(page.get_by_role("row", name="prod").get_by_text("Ready", exact=True)).to_be_visible()
     person.forgive("ERR_CONNECTION_REFUSED")
