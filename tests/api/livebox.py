@@ -101,7 +101,7 @@ class LiveRig(Rig):
     kube: OneKube
 
     def accounts(self) -> AwsAccounts:
-        return AwsAccounts(patience=Patience(connect=2, read=5, mutate=5, attempts=1))
+        return AwsAccounts(patience=Patience(connect=20, read=60, mutate=60, attempts=1))
 
     def kubes(self) -> object:
         return self.kube

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
@@ -18,6 +20,7 @@ from tests.engine.fakes import cluster_yaml, group_yaml
 from tests.waiting import PATIENCE, until
 from web.access.limits import Rates
 from web.api.routes import events
+from web.events.bus import Bus
 
 
 @dataclass
@@ -71,6 +74,24 @@ def test_a_line_reaches_an_open_stream_while_the_tick_goes_on(api: ApiBox) -> No
         loop.join()
     numbers = [line_of(event)["seq"] for event in found]
     assert numbers == list(range(1, len(found) + 1)), "every line, once, in the journal's order"
+
+
+def test_what_happens_right_after_the_stream_opened_is_heard() -> None:
+    """Who reads `: open` counts on it, also while the stream has not yet been asked for more."""
+    bus = Bus(life="a")
+    bus.publish("tick", {"n": 1})
+
+    async def read() -> tuple[bytes, bytes]:
+        stream = events.stream(cast("Any", None), cast("Any", SimpleNamespace(bus=bus)), None, None)
+        first = await anext(stream)
+        bus.publish("tick", {"n": 2})
+        async with asyncio.timeout(PATIENCE):
+            second = await anext(stream)
+        await stream.aclose()
+        return first, second
+
+    first, second = asyncio.run(read())
+    assert first.startswith(b": open") and b'"n":2' in second and b'"n":1' not in second
 
 
 def test_only_one_cluster_and_coming_back(api: ApiBox) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -175,10 +175,20 @@ def test_pods_objects_and_logs(service: Service) -> None:
     assert [line["text"] for line in told["items"]][-2:] == ["hello", "HF_TOKEN=***"]
     url = f"{service.url.replace('http', 'ws')}/api/v1{path}?container={container}&tail=0"
     with connect(url, additional_headers={"Authorization": f"Bearer {service.token}"}) as socket:
-        time.sleep(1.0)
-        service.site.sandbox.post("/pod-logs", {**lines, "lines": ["new"]})
-        frame = json.loads(socket.recv(timeout=PATIENCE))
-    assert [line["text"] for line in frame["lines"]] == ["new"]
+        told = threading.Event()
+
+        def write() -> None:  # again and again: nothing says from when on a line is new
+            while not told.wait(0.1):
+                service.site.sandbox.post("/pod-logs", {**lines, "lines": ["new"]})
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            frame = json.loads(socket.recv(timeout=PATIENCE))
+        finally:
+            told.set()
+            writer.join()
+    assert {line["text"] for line in frame["lines"]} == {"new"}
     sets = service.get("/clusters/prod/objects?api_version=apps/v1&kind=DaemonSet")["items"]
     assert any(item["metadata"]["name"] in one["owner"] for item in sets)
 

@@ -44,6 +44,12 @@ class Bus:
         self._closed = False
 
     @property
+    def newest(self) -> str:
+        """The id of the newest event: who follows from it misses nothing that is published after this moment."""
+        with self._lock:
+            return self._id(self._number)
+
+    @property
     def readers(self) -> int:
         return len(self._waiting)
 

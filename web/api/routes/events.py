@@ -39,11 +39,12 @@ async def stream_events(
     moved. `tick` {at, head, clusters, sent, lines, problem, wake}: the engine looked. `gap` {last}: what came after
     that id is not kept any more; read again what you show. Ids count within one life of the service.
     """
-    events = _stream(request, house, cluster, last_event_id)
+    events = stream(request, house, cluster, last_event_id)
     return StreamingResponse(events, media_type=_MEDIA, headers=_NOT_KEPT)
 
 
-async def _stream(request: Request, house: House, cluster: str | None, last: str | None) -> AsyncGenerator[bytes]:
+async def stream(request: Request, house: House, cluster: str | None, last: str | None) -> AsyncGenerator[bytes]:
+    last = last if last is not None else house.bus.newest  # before the reader is told that it is heard
     yield f": open\nretry: {_COME_BACK}\n\n".encode()
     checked = time.monotonic()
     async with aclosing(house.bus.batches(last, idle=_IDLE)) as batches:
