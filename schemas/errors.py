@@ -12,6 +12,7 @@
         ├── Conflict          somebody else, or a newer state, is in the way; says who and what
         │   └── Stale         what was asked for was built on a state that is no longer there
         └── InvalidInput      what was given is wrong: says where, what was expected and what to do
+            ├── Unseen        it does not say which state it is meant for
             ├── NotFound      it names what is not there
             ├── Gone          it names what was there and is over
             └── TooLarge      more than is taken at once
@@ -127,6 +128,10 @@ class Conflict(StopUntilChange):
 
 class Stale(Conflict):
     """It was built on a state (If-Match) that is no longer there: read again."""
+
+
+class Unseen(InvalidInput):
+    """It must name the state that was seen (If-Match), and names none."""
 
 
 class NotFound(InvalidInput):

@@ -18,7 +18,7 @@ from reconciler.journal.changes import Change
 from reconciler.plan.gates import Limits
 from schemas.documents.policy import POLICY_PATH
 from schemas.documents.problems import Problem
-from schemas.errors import Conflict, Flaw, Forbidden, Unavailable
+from schemas.errors import Conflict, Flaw, Forbidden, Unavailable, Unseen
 from schemas.globs import any_matches
 from schemas.principals import Principal
 
@@ -35,14 +35,18 @@ def merge(
     now: Callable[[], datetime],
     head: str | None,
 ) -> str:
-    """The commit on the branch. One that was merged already stays merged. `look(change, main)` plans it on where the
+    """The commit on the branch. One that was merged already stays merged. `head`: what the person saw; None is refused
+    (Unseen). `look(change, main)` plans it on where the
     branch stands; `limits(main)` is the policy in force there."""
     if who.is_agent:
         raise Forbidden("an agent does not merge: a person does", reason="AgentsDoNotMerge")
+    if head is None:
+        text = "a merge names the head that was seen (If-Match: the change's head or ETag)"
+        raise Unseen(text, reason="HeadNeeded", way_out="get the change, look at it, and send its head along")
 
     def act(move: Move) -> str:
         state = store.one(change)
-        if state.merged is not None and head in (None, state.change.head):
+        if state.merged is not None and head == state.change.head:
             _note_merge(store, move, state, who)
             return state.merged
         state = open_state(store, change, head)

@@ -195,6 +195,7 @@ def all_errors() -> dict[str, Any]:
         ("Gone", 410, "it was there"),
         ("Stale", 412, "If-Match"),
         ("TooLarge", 413, "too much"),
+        ("Unseen", 428, "If-Match is wanted"),
         ("InvalidInput", 422, "wrong"),
         ("SecretRefused", 422, "wrong"),
         ("TooMany", 429, "too often"),

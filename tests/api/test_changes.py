@@ -47,6 +47,10 @@ def opened(who: httpx.Client, *edits: dict[str, Any], key: str | None = None, **
     return body
 
 
+def merge(who: httpx.Client, seen: dict[str, Any]) -> httpx.Response:
+    return who.post(f"/changes/{seen['id']}/merge", headers={"If-Match": seen["head"]})
+
+
 def test_a_change_from_proposal_to_ready(up: ApiBox) -> None:
     """An agent proposes, a person looks, approves and merges, the engine does it, the timeline says who."""
     agent = up.client(name="agent-7", kind="agent")
@@ -93,12 +97,25 @@ def test_etags_and_if_match(api: ApiBox) -> None:
     assert who.post(f"{path}/close", headers={"If-Match": "nonsense"}).status_code == 422
 
 
+@pytest.mark.parametrize("told", [{}, {"If-Match": "*"}], ids=["nothing", "anything"])
+def test_nobody_merges_what_they_did_not_see(api: ApiBox, told: dict[str, str]) -> None:
+    who = api.client(name=AUTHOR)
+    made = opened(who, scale(4))
+    path = f"/changes/{made['id']}"
+    edited = api.client(name=SECOND).patch(path, json={"edits": [scale(9)]})
+    assert edited.status_code == 200
+    unseen = who.post(f"{path}/merge", headers=told)
+    assert (unseen.status_code, unseen.json()["reason"]) == (428, "HeadNeeded")
+    assert (merge(who, made).status_code, who.get(path).json()["state"]) == (412, "open")
+    assert merge(who, edited.json()).json()["state"] == "merged"
+
+
 def test_two_clients_at_one_field(api: ApiBox) -> None:
     one, two = api.client(name=AUTHOR), api.client(name=SECOND)
     base = one.get("/policy").json()["revision"]
     first, second = opened(one, scale(4), base=base), opened(two, scale(6), base=base)
-    assert one.post(f"/changes/{first['id']}/merge").status_code == 200
-    clash = two.post(f"/changes/{second['id']}/merge")
+    assert merge(one, first).status_code == 200
+    clash = merge(two, second)
     assert clash.status_code == 409
     (found,) = clash.json()["conflicts"]
     assert {key: found[key] for key in ("document", "field", "base", "yours", "theirs", "by")} == {
@@ -255,7 +272,7 @@ def test_documents_of_the_branch_a_revision_and_a_change(api: ApiBox) -> None:
     made = opened(who, scale(4))
     proposed = who.get("/clusters/prod/documents/InstanceGroup/workers", params={"at": made["id"]}).json()
     assert proposed["document"]["spec"]["count"] == 4
-    who.post(f"/changes/{made['id']}/merge")
+    merge(who, made)
     assert (
         who.get("/clusters/prod/documents/InstanceGroup/workers", params={"at": before}).json()["document"]["spec"][
             "count"
@@ -355,7 +372,7 @@ def test_the_author_of_a_merged_change_is_known_whoever_merged(up: ApiBox) -> No
     made = opened(author, drop("spare"))
     plan = reviewer.get(f"/changes/{made['id']}/plan").json()["digest"]
     reviewer.post(f"/changes/{made['id']}/reviews", json={"verdict": "approve", "plan": plan})
-    reviewer.post(f"/changes/{made['id']}/merge")
+    merge(reviewer, made)
     up.rig.clock.advance(8 * 86400)  # the approval is over before the engine came to it
     assert up.rig.settle().reason == "NeedsApproval"
     assert author.post("/orders", json=SPARE).status_code == 403

@@ -79,7 +79,7 @@ def measured(clusters: int, listed: int) -> Measured:
                 assert made.mergeable, made.checks
                 found.git = started.total()
                 start = time.perf_counter()
-                changes.merge(WHO, made.id, head=None)
+                changes.merge(WHO, made.id, head=made.head)
                 merged.append((time.perf_counter() - start) * 1000)
             found.opened, found.merged = statistics.median(opened), statistics.median(merged)
             for number in range(listed):

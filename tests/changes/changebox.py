@@ -88,7 +88,7 @@ class ChangeBox:
         return self.changes.review(person(who), change, told)
 
     def merge(self, change: str, who: str = AUTHOR) -> ChangeView:
-        return self.changes.merge(person(who), change, head=None)
+        return self.changes.merge(person(who), change, head=self.changes.state(change).change.head)
 
     def main(self) -> str:
         self.rig.repo.fetch()

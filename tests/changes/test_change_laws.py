@@ -111,7 +111,7 @@ def test_any_request_is_refused_or_becomes_a_change(shared: ChangeBox, asked: Js
     assert json.loads(opened.model_dump_json())["id"] == opened.id
     problems = of_revision(shared.rig.repo, opened.head).problems
     try:
-        merged = shared.changes.merge(person(), opened.id, head=None)
+        merged = shared.changes.merge(person(), opened.id, head=opened.head)
     except Conflict as error:
         assert error.reason in ("DocumentsInvalid", "NeedsApproval", "Conflicts"), error.message
         shared.changes.close(person(), opened.id, "", head=None)

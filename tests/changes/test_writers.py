@@ -119,7 +119,7 @@ def write(shared: ChangeBox, number: int, base: str, ready: threading.Barrier, t
         ready.wait(120)
         change = scale(100 + number, group=f"g{number % GROUPS}")
         opened = box.changes.open(who, asked(change, title=f"from writer {number}", base=base), key=f"key-{number}")
-        told.merged[number] = box.changes.merge(who, opened.id, head=None).merged or ""
+        told.merged[number] = box.changes.merge(who, opened.id, head=opened.head).merged or ""
     except Conflict as error:
         told.clashed[number] = error
     except BaseException as error:

@@ -81,7 +81,8 @@ class Agent:
         assert self.told["cluster_create"].data["status_tool"] == "change_wait"
         before = await self.call("change_wait", {"change": change, "timeout_seconds": 0})
         assert before.data["outcome"] == "needs_review" and change in before.data["review_link"]
-        merged = self.person.post(f"/changes/{change}/merge")
+        head = self.person.get(f"/changes/{change}").json()["head"]
+        merged = self.person.post(f"/changes/{change}/merge", headers={"If-Match": head})
         assert merged.status_code == 200, merged.text
         told = before
         for _ in range(30):

@@ -44,7 +44,8 @@ def person(box: ApiBox) -> httpx.Client:
 
 def merge(box: ApiBox, change: str) -> None:
     """A person reviews, if somebody must, and merges."""
-    found = person(box).post(f"/changes/{change}/merge")
+    head = person(box).get(f"/changes/{change}").json()["head"]
+    found = person(box).post(f"/changes/{change}/merge", headers={"If-Match": head})
     assert found.status_code == 200, found.text
 
 

@@ -31,6 +31,7 @@ from schemas.errors import (
     TooLarge,
     TooMany,
     Unauthorized,
+    Unseen,
 )
 from schemas.secrets import mask_secrets
 
@@ -46,6 +47,7 @@ _STATUS: Final[tuple[tuple[type[InstantStartError], int], ...]] = (
     (Gone, 410),
     (TooLarge, 413),
     (TooMany, 429),
+    (Unseen, 428),
     (SecretRefused, 422),
     (InvalidInput, 422),
     (RetryLater, 503),

@@ -1,4 +1,5 @@
-"""/changes: open, look, edit, review, merge, close. A write may name the head that it was built on (If-Match)."""
+"""/changes: open, look, edit, review, merge, close. A write may name the head that it was built on (If-Match); a merge
+must."""
 
 from __future__ import annotations
 
@@ -110,11 +111,12 @@ def create_review(
     return _written(house, response, house.changes.review(who, change, asked, head=_head(if_match)))
 
 
-@router.post("/{change}/merge", operation_id="merge_change", responses=responses(404, 409, 412))
+@router.post("/{change}/merge", operation_id="merge_change", responses=responses(404, 409, 412, 428))
 def merge_change(
     house: HouseDep, who: Proposer, change: ChangeId, response: Response, if_match: IfMatch = None
 ) -> ChangeView:
-    """Onto the branch, if it fits, its documents are valid, and the policy has what it wants."""
+    """Onto the branch, if it fits, its documents are valid, and the policy has what it wants. A person merges what
+    they saw: If-Match names its head, and without it nothing is merged (428)."""
     found = house.changes.merge(who, change, head=_head(if_match))
     house.nudge()
     return _written(house, response, found)
