@@ -14,6 +14,7 @@ from instantstart_mcp import catalogue, prompts, resources, unknown
 from instantstart_mcp.api import ApiProblem, Json, rows
 from instantstart_mcp.calling import Door
 from instantstart_mcp.toolkit import made, may
+from instantstart_mcp.watching import Watching
 
 NAME: Final = "instantstart"
 INSTRUCTIONS: Final = """\
@@ -33,9 +34,12 @@ _AGENT: Final[Json] = {"kind": "agent", "scopes": ["read", "propose"]}
 def make_server(door: Door) -> MCPServer[Door]:
     """One server. Its tools use the API by `door`; the caller closes the door's client."""
 
+    watching = Watching(lasting=door.token is not None)
+
     @asynccontextmanager
     async def lifespan(_server: MCPServer[Door]) -> AsyncGenerator[Door]:
-        yield door
+        async with watching.running():
+            yield door
 
     server: MCPServer[Door] = MCPServer(
         NAME,
@@ -51,6 +55,7 @@ def make_server(door: Door) -> MCPServer[Door]:
     resources.add_to(server)
     prompts.add_to(server)
     unknown.add_to(server)
+    watching.add_to(server)
     return server
 
 

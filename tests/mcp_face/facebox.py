@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 import anyio
 import httpx2
 from mcp.client import Client
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
@@ -48,22 +49,25 @@ class Told:
 
 
 @asynccontextmanager
-async def client(url: str, token: str, way: Way = "memory", era: Era = "auto") -> AsyncGenerator[Client]:
+async def client(
+    url: str, token: str, way: Way = "memory", era: Era = "auto", hear: MessageHandlerFnT | None = None
+) -> AsyncGenerator[Client]:
+    """`hear`: what the server says unasked."""
     match way:
         case "memory":
             made = door(Where(url=url, token=token))
-            async with made.client, Client(make_server(made), mode=era) as found:
+            async with made.client, Client(make_server(made), mode=era, message_handler=hear) as found:
                 yield found
         case "stdio":
             environment = {**os.environ, URL: url, TOKEN: token, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'mcp'}"}
             server = StdioServerParameters(command=sys.executable, args=["-m", "web", "mcp"], env=environment)
-            async with Client(server, mode=era) as found:
+            async with Client(server, mode=era, message_handler=hear) as found:
                 yield found
         case "http":
             bearer = {"Authorization": f"Bearer {token}"}
             async with (
                 httpx2.AsyncClient(headers=bearer, timeout=120) as http,
-                Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=era) as found,
+                Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=era, message_handler=hear) as found,
             ):
                 yield found
 
@@ -75,12 +79,13 @@ def talk(
     token: str | None = None,
     way: Way = "memory",
     era: Era = "auto",
+    hear: MessageHandlerFnT | None = None,
 ) -> Result:
     """Run a script with a connected client; `token`: an agent's, if not told."""
     bearer = token or agent(box)
 
     async def whole() -> Result:
-        async with client(box.url, bearer, way, era) as found:
+        async with client(box.url, bearer, way, era, hear) as found:
             return await script(found)
 
     return anyio.run(whole)
