@@ -14,7 +14,7 @@ from reconciler.config_repo.errors import GitFailed
 from reconciler.config_repo.moves import Publish
 from reconciler.config_repo.notes import US, Kind, Notes
 from reconciler.config_repo.objects import EMPTY_TREE, NewObject, new_commit, new_object
-from reconciler.config_repo.orders import list_refs
+from reconciler.config_repo.orders import below, list_refs
 from reconciler.config_repo.process import Git
 from reconciler.config_repo.reader import Reader
 from reconciler.config_repo.records import NotesAppend, NotesView, RefUpdate
@@ -52,16 +52,14 @@ class ChangeRefs:
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
-    def tips(self) -> dict[str, str]:
-        """Where the notes of each change stand, by its id, oldest change first."""
-        refs = list_refs(self._git, names.REVIEWS)
-        found = {ref.removeprefix(names.REVIEWS): tip for ref, tip in sorted(refs.items())}
-        return {name: tip for name, tip in found.items() if names.CHANGE.fullmatch(name)}
+    def tips(self, listed: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Where the notes of each change stand, by its id, oldest change first. `listed`: as of `ConfigRepo.refs`."""
+        refs = list_refs(self._git, names.REVIEWS) if listed is None else listed
+        return {name: tip for name, tip in below(names.REVIEWS, refs).items() if names.CHANGE.fullmatch(name)}
 
     def branches(self) -> dict[str, str]:
         """Where the branch of each change stands, by its id."""
-        refs = list_refs(self._git, names.CHANGES)
-        return {ref.removeprefix(names.CHANGES): tip for ref, tip in refs.items()}
+        return below(names.CHANGES, list_refs(self._git, names.CHANGES))
 
     def branch(self, change: str) -> str | None:
         return self._at(names.CHANGES + names.change(change))

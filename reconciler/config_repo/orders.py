@@ -32,13 +32,13 @@ class Orders:
         self._clock = clock
         self._fetch = fetch
 
-    def all(self) -> list[Order]:
+    def all(self, listed: Mapping[str, str] | None = None) -> list[Order]:
         """Oldest first (a ulid begins with its time). A malformed one is returned too, with its problem."""
-        refs = list_refs(self._git, names.ORDERS)
+        refs = below(names.ORDERS, list_refs(self._git, names.ORDERS) if listed is None else listed)
         kinds = self._reader.lookup(list(refs.values()))
         is_commit = {found.id for found in kinds if found is not None and found.kind == "commit"}
         commits = self._reader.commits(is_commit)
-        return [_order(ref.removeprefix(names.ORDERS), sha, commits.get(sha)) for ref, sha in sorted(refs.items())]
+        return [_order(ulid, sha, commits.get(sha)) for ulid, sha in refs.items()]
 
     def put(self, ulid: str, body: Mapping[str, Any], author: tuple[str, str]) -> None:
         """Raises RefMoved if an order with this id exists."""
@@ -72,10 +72,16 @@ class Orders:
         return all(verdict is None for verdict in verdicts.values())
 
 
-def list_refs(git: Git, prefix: str) -> dict[str, str]:
+def list_refs(git: Git, *prefixes: str) -> dict[str, str]:
     """Full ref name → object id."""
-    out = git.must("for-each-ref", "--format=%(refname)%00%(objectname)", prefix.rstrip("/")).decode()
+    folders = [prefix.rstrip("/") for prefix in prefixes]
+    out = git.must("for-each-ref", "--format=%(refname)%00%(objectname)", *folders).decode()
     return {ref: sha for ref, _, sha in (line.partition("\0") for line in out.splitlines())}
+
+
+def below(prefix: str, refs: Mapping[str, str]) -> dict[str, str]:
+    """Those with this prefix, by what follows it, sorted."""
+    return {ref.removeprefix(prefix): tip for ref, tip in sorted(refs.items()) if ref.startswith(prefix)}
 
 
 def _order(ulid: str, sha: str, commit: CommitInfo | None) -> Order:

@@ -20,7 +20,7 @@ from reconciler.config_repo.locations import locate
 from reconciler.config_repo.moves import Moves
 from reconciler.config_repo.notes import US
 from reconciler.config_repo.objects import EMPTY_TREE, TREE, new_commit, new_object
-from reconciler.config_repo.orders import Orders, list_refs
+from reconciler.config_repo.orders import Orders, below, list_refs
 from reconciler.config_repo.process import Git, initialise
 from reconciler.config_repo.reader import Reader
 from reconciler.config_repo.records import (
@@ -157,6 +157,11 @@ class ConfigRepo:
     def commit_info(self, sha: str) -> CommitInfo:
         return self._reader.commit(names.sha(sha))
 
+    def refs(self) -> dict[str, str]:
+        """Where orders, journals and changes stand, by full name: one process for what `orders`, `journal_tips` and
+        `changes.tips` would start one each."""
+        return list_refs(self._git, names.ORDERS, names.JOURNAL, names.REVIEWS)
+
     def is_ancestor(self, a: str, b: str) -> bool:
         """Whether b contains a. False if either is no longer here."""
         if self._history.leads_to(a, b):  # no process for what is already known
@@ -279,11 +284,11 @@ class ConfigRepo:
         """Where the journal stands, without reading it; None: there is none."""
         return self._journals.tip(cluster)
 
-    def journal_tips(self) -> dict[str, str]:
-        """Where each journal stands, by cluster, sorted; also of clusters that no longer have a folder."""
-        refs = list_refs(self._git, names.JOURNAL)
-        tips = {ref.removeprefix(names.JOURNAL): tip for ref, tip in sorted(refs.items())}
-        return {name: tip for name, tip in tips.items() if names.CLUSTER.fullmatch(name)}
+    def journal_tips(self, listed: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Where each journal stands, by cluster, sorted; also of clusters that no longer have a folder. `listed`: as of
+        `refs`."""
+        refs = list_refs(self._git, names.JOURNAL) if listed is None else listed
+        return {name: tip for name, tip in below(names.JOURNAL, refs).items() if names.CLUSTER.fullmatch(name)}
 
     def journal_clusters(self) -> list[str]:
         """Clusters that have a journal, whether or not they still have a folder."""
@@ -311,8 +316,9 @@ class ConfigRepo:
 
     # Orders ----------------------------------------------------------------------------------------------------------
 
-    def orders(self) -> list[Order]:
-        return self._orders.all()
+    def orders(self, listed: Mapping[str, str] | None = None) -> list[Order]:
+        """`listed`: as of `refs`."""
+        return self._orders.all(listed)
 
     def put_order(self, ulid: str, body: Mapping[str, Any], *, author: tuple[str, str] = US) -> None:
         self._orders.put(ulid, body, author)

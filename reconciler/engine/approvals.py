@@ -7,7 +7,7 @@ Reading costs one process for all refs of changes; only changes whose lines move
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -55,7 +55,7 @@ class Approvals:
 
 
 class ApprovalReader:
-    """Thread-safe. `all()` reads what others wrote since."""
+    """Thread-safe. `all()` reads what others wrote since; `listed`: as of `ConfigRepo.refs`."""
 
     def __init__(self, repo: ConfigRepo, signing: Signing) -> None:
         self._repo = repo
@@ -63,8 +63,8 @@ class ApprovalReader:
         self._lock = threading.Lock()
         self._known: dict[str, _Read] = {}
 
-    def all(self) -> Approvals:
-        tips = self._repo.changes.tips()
+    def all(self, listed: Mapping[str, str] | None = None) -> Approvals:
+        tips = self._repo.changes.tips(listed)
         with self._lock:
             known = self._known
         read = {change: known.get(change) for change in tips}

@@ -165,12 +165,13 @@ class Engine:
     # Steps -----------------------------------------------------------------------------------------------------------
 
     def _tick(self, head: str, only: set[str] | None) -> Result:
-        given = self.repo.orders()
+        refs = self.repo.refs()
+        given = self.repo.orders(refs)
         ordered = {str(order.body.get("cluster")) for order in given if order.problem is None}
-        approvals = self.approvals.all()
+        approvals = self.approvals.all(refs)
         ordered |= approvals.news(self._approvals)
         self._approvals = approvals
-        tips = self.repo.journal_tips()
+        tips = self.repo.journal_tips(refs)
         there = opening.clusters(self.repo, head, self.memories, tips, self._gone)
         known = [name for name in there if only is None or name in only]
         names = [name for name in known if self._is_due(name, head, name in ordered)]

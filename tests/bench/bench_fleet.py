@@ -24,7 +24,7 @@ spec:
 """
 RUNS = 7
 SMALL = 5  # clusters of the fleet that a large one is compared with
-PER_TICK = 3  # git processes of a tick that finds nothing: orders, journals, and rarely a reader
+PER_TICK = 2  # git processes of a tick that finds nothing: one lists all refs, and rarely a reader
 
 
 @dataclass(frozen=True, kw_only=True)
