@@ -19,7 +19,7 @@ from tests.engine.long_run import Held, LongRun, held
 TICKS = {Size.TINY: 20, Size.NORMAL: 1000, Size.FULL: 10_000}
 LIVES = 5
 TOLD = 20  # moments at which it is looked what is held
-ENGINE = FAMILIES + 5  # threads and processes: looking, working (two), the main one, and two of git
+ENGINE = FAMILIES + 7  # threads and processes: looking, working (two), the main one, and git of us and of people
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +37,11 @@ def main(size: Size = Size.NORMAL) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.git"
         rig = Rig(path=path, state=Path(folder) / "state", location=f"file://{path}")
+        run = LongRun(rig, seed=1)
         try:
-            return rows(LongRun(rig, seed=1), TICKS[size])
+            return rows(run, TICKS[size])
         finally:
+            run.close()
             rig.close()
 
 

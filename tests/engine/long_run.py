@@ -10,11 +10,13 @@ import gc
 import os
 import random
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from reconciler.config_repo.repo import ConfigRepo
 from schemas.journal import Condition, Phase
-from tests.engine.fakes import Rig, cluster_yaml, group_yaml, reboot_yaml
+from tests.engine.fakes import AUTHOR, Rig, cluster_yaml, group_yaml, reboot_yaml
 
 CLUSTERS = ("prod", "dev", "qa")
 SHORT_LIVED = 25  # ticks between two clusters that come and go
@@ -49,7 +51,8 @@ class Others:
 
 class LongRun:
     """Each `step` is something that happens, and a tick. What goes wrong is mended soon: a cluster that nobody mends
-    does nothing any more, and one that does nothing shows nothing. `ready`: ticks at whose end a cluster was Ready."""
+    does nothing any more, and one that does nothing shows nothing. `ready`: ticks at whose end a cluster was Ready.
+    Close it before the rig."""
 
     def __init__(self, rig: Rig, seed: int) -> None:
         self.rig = rig
@@ -58,11 +61,13 @@ class LongRun:
         self.commits = 0
         self.restarts = 0
         self.ready = dict.fromkeys(CLUSTERS, 0)
+        # People commit at the remote itself: what that costs is not ours.
+        self._people = ConfigRepo.open(str(rig.path), state_dir=rig.state, writer="people")
         self._broken: set[str] = set()  # clusters with a file that is nonsense
         self._passing: list[str] = []  # clusters that came and have not gone yet
         rig.cloud.published = lambda _op: True  # looking through all notes each time is not what is measured
         for name in CLUSTERS:
-            rig.commit({"cluster": cluster_yaml(name), "system": group_yaml("system")}, cluster=name)
+            self._commit({"cluster": cluster_yaml(name), "system": group_yaml("system")}, cluster=name)
         rig.cloud.boots |= dict.fromkeys(NODES.values(), 1)
 
     def step(self, *, restart: bool = False) -> None:
@@ -84,7 +89,7 @@ class LongRun:
         elif chance < 0.63:
             rig.trouble.append(self.random.choice(_TROUBLE))
         elif chance < 0.68:
-            rig.order(self.random.choice(("retry", "approve")), self.random.choice(("compute", "a" * 64)), cluster)
+            self._order(self.random.choice(("retry", "approve")), self.random.choice(("compute", "a" * 64)), cluster)
         elif chance < 0.71:
             rig.cloud.blind.add("hyperpod.Cluster")
         elif chance < 0.9:
@@ -109,9 +114,9 @@ class LongRun:
             status = self.rig.status(cluster)
             for op in status.ops.values():
                 if op.phase is Phase.UNKNOWN:
-                    self.rig.order("resolve", op.op, cluster, **{"as": "happened"})
+                    self._order("resolve", op.op, cluster, **{"as": "happened"})
             if status.condition is Condition.STALLED:
-                self.rig.order("retry", "compute", cluster)
+                self._order("retry", "compute", cluster)
 
     def _come_and_go(self) -> None:
         """A cluster with a name of its own comes, and goes once it was Ready: before, its folder would be missed."""
@@ -125,9 +130,19 @@ class LongRun:
                 self._passing.remove(name)
                 self._commit({"cluster": None}, name)
 
-    def _commit(self, files: dict[str, str | None], cluster: str) -> None:
-        self.rig.commit(files, cluster=cluster)
+    def _commit(self, files: Mapping[str, str | None], cluster: str) -> None:
+        changes = {
+            f"clusters/{cluster}/{name}.yaml": None if text is None else text.encode() for name, text in files.items()
+        }
+        self._people.commit(onto=self._people.head(), changes=changes, message="change", author=AUTHOR)
         self.commits += 1
+
+    def _order(self, do: str, subject: str, cluster: str, **more: str) -> None:
+        body = {"cluster": cluster, "do": do, "subject": subject, "principal": AUTHOR[1], "why": "test", **more}
+        self._people.put_order(self.rig.engine.new_op(), body)
+
+    def close(self) -> None:
+        self._people.close()
 
 
 def held(others: Others = Others()) -> Held:

@@ -36,6 +36,7 @@ def test_nothing_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: 
             run.step(restart=number in (half // 4, half // 2))
         after = held(others)
     finally:
+        run.close()
         rig.close()
     assert run.commits > ticks // 4
     assert sum(run.ready.values()) > ticks // 5, "an engine that may do nothing holds nothing"
