@@ -228,20 +228,23 @@ class Reads:
         return self._offerings.of(self._engine.accounts.session(account, region))
 
     def last_lines(self, name: str, pod: PodFacts, most: int) -> tuple[Line, ...]:
-        """The end of the logs of a pod's containers."""
+        """The end of the logs of a pod's containers; of one that waits to begin again, of its life before."""
         kube = self.world(name).kube()
         found: list[Line] = []
-        for container in [one.name for one in pod.containers if one.state != "waiting"]:
+        for container in pod.containers:
+            again = container.state == "waiting"
+            if again and not container.restarts:
+                continue
             page = logs.page(
                 kube,
                 pod.namespace,
                 pod.name,
-                container=container,
+                container=container.name,
                 since=None,
                 tail=most,
                 limit=most,
                 search="",
-                previous=False,
+                previous=again,
             )
             found += [Line(line.at, line.text) for line in page.items]
         return tuple(found)

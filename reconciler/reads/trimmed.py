@@ -79,7 +79,8 @@ class ContainerFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PodFacts:
-    """`restarts`: the restart policy."""
+    """`restarts`: the restart policy. `ends`: when it must be gone, if it was told to end; `gated`: what keeps the
+    scheduler from looking at it."""
 
     namespace: str
     name: str
@@ -91,6 +92,9 @@ class PodFacts:
     created: str
     started: str
     deleting: bool
+    ends: str
+    finalizers: tuple[str, ...]
+    gated: tuple[str, ...]
     owner: str
     gpus: int
     efa: int
@@ -168,6 +172,9 @@ def pod(body: JsonObject) -> PodFacts:
         created=str(meta.get("creationTimestamp") or ""),
         started=str(status.get("startTime") or ""),
         deleting=bool(meta.get("deletionTimestamp")),
+        ends=str(meta.get("deletionTimestamp") or ""),
+        finalizers=tuple(told(str(name), 200) for name in meta.get("finalizers") or ()),
+        gated=tuple(told(str(gate.get("name")), 200) for gate in _maps(spec.get("schedulingGates"))),
         owner=f"{owner.get('kind')}/{owner.get('name')}" if owner else "",
         gpus=_asked(spec, GPU_RESOURCES),
         efa=_asked(spec, (EFA,)),

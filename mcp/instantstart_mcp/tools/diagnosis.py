@@ -54,7 +54,7 @@ async def diagnose_cluster_creation(call: Call, cluster: ClusterName) -> Diagnos
 async def diagnose_node_health(
     call: Call,
     cluster: ClusterName,
-    node: Annotated[str, Field(max_length=253, description="Only this node, by its name")] = "",
+    node: Annotated[str, Field(max_length=253, description="Only this node: i-… or its name")] = "",
 ) -> Diagnosis:
     """Which nodes are not well and what to do, in the order investigate, restart, replace: HyperPod status, labels,
     faults, deep checks, kubelet, recovery history."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,6 +14,7 @@ from reconciler.reads.trimmed import PodFacts
 
 Subject = Literal["cluster_creation", "node_health", "nccl", "stuck_deletion", "pending_pods"]
 MOST: Final = 50
+_MOST_EVIDENCE: Final = 8
 _SURE: Final = ("certain", "likely", "possible")
 
 
@@ -41,16 +42,15 @@ SUBJECTS: Final[dict[Subject, _How]] = {
 
 
 def diagnose(reads: Reads, cluster: str, subject: Subject, focus: Focus) -> DiagnosisView:
-    """Looks and says; changes nothing. Raises NotFound for a cluster that nobody knows."""
+    """Looks and says; changes nothing. Raises NotFound for a cluster or node that nobody knows."""
     how = SUBJECTS[subject]
     facts = collect(reads, cluster, focus, live=how.live, bodies=how.bodies)
-    found = [one for one in how.diagnose(facts) if _is_wanted(one, focus)]
-    once = list({(one.reason, one.subject): one for one in reversed(found)}.values())[::-1]
+    once = _together(how.diagnose(facts))
     once.sort(key=lambda one: _SURE.index(one.confidence))
     return DiagnosisView(
         cluster=cluster,
         subject=subject,
-        at=reads.engine.clock.iso(),
+        at=facts.at,
         findings=tuple(once[:MOST]),
         left_out=max(0, len(once) - MOST),
         looked_at=how.looked_at,
@@ -58,5 +58,13 @@ def diagnose(reads: Reads, cluster: str, subject: Subject, focus: Focus) -> Diag
     )
 
 
-def _is_wanted(found: DiagnosisFinding, focus: Focus) -> bool:
-    return not focus.node or not found.subject.startswith("Node/") or focus.node in found.subject
+def _together(found: Iterable[DiagnosisFinding]) -> list[DiagnosisFinding]:
+    """What was found twice is told once, with all its evidence."""
+    once: dict[tuple[str, str, str], DiagnosisFinding] = {}
+    for one in found:
+        name = (one.reason, one.subject, one.says)
+        known = once.setdefault(name, one)
+        more = tuple(each for each in one.evidence if each not in known.evidence)
+        if more:
+            once[name] = known.model_copy(update={"evidence": (*known.evidence, *more)[:_MOST_EVIDENCE]})
+    return list(once.values())

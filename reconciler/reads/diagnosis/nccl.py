@@ -3,171 +3,93 @@ environment, and what NCCL and libfabric write into logs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
+from reconciler.reads.diagnosis import commands
 from reconciler.reads.diagnosis.facts import Facts
-from reconciler.reads.diagnosis.findings import Confidence, DiagnosisFinding, Step, evidence
-from reconciler.reads.trimmed import PodFacts
+from reconciler.reads.diagnosis.findings import Confidence, DiagnosisFinding, evidence
+from reconciler.reads.diagnosis.nccl_logs import PATTERNS, VARIABLES
+from reconciler.reads.nodes import NodeView
+from reconciler.reads.trimmed import OVER, PodFacts
 from schemas import instance_types
 
 LOOKED_AT = ("EFA requested and offered", "security group self rules", "placement", "environment", "log patterns")
-_SHM: Final = "/dev/shm"
-
-LOGS: Final[tuple[tuple[str, re.Pattern[str], str, str], ...]] = (
-    (
-        "EfaNotUsed",
-        re.compile(
-            r"NET/Socket|No (?:EFA|eligible) (?:device|provider)|Failed to find.*efa|provider: tcp", re.IGNORECASE
-        ),
-        "NCCL falls back to TCP sockets",
-        "ask for vpc.amazonaws.com/efa in the pod, and use an image with libfabric and aws-ofi-nccl",
-    ),
-    (
-        "PluginMissing",
-        re.compile(r"(?:libnccl-net|aws-ofi-nccl|libnccl-net\.so).*(?:not found|No plugin|cannot open)", re.IGNORECASE),
-        "NCCL's plugin for EFA is not in the image",
-        "use an image with aws-ofi-nccl, and have it in LD_LIBRARY_PATH",
-    ),
-    (
-        "CollectiveTimedOut",
-        re.compile(r"Watchdog caught collective operation timeout|NCCL.*[Tt]imed? ?out|Timeout.*ALLREDUCE"),
-        "a collective did not end in time: a rank hangs, died, or never came",
-        "find the rank that wrote nothing last, and diagnose its node",
-    ),
-    (
-        "PeerGone",
-        re.compile(
-            r"Connection (?:closed|reset) by (?:remote )?peer|ncclRemoteError|ncclSystemError.*socket", re.IGNORECASE
-        ),
-        "another rank's process or node is gone",
-        "look at the other pods of the job and their nodes first",
-    ),
-    (
-        "DeviceError",
-        re.compile(r"\bXid\b|CUDA error|ECC error|uncorrectable|NVLink.*error|ncclUnhandledCudaError", re.IGNORECASE),
-        "a GPU reported an error",
-        "diagnose the node; HyperPod's deep check tells hardware from software",
-    ),
-    (
-        "SharedMemoryTooSmall",
-        re.compile(r"/dev/shm.*(?:No space|too small)|Error while creating shared memory|Bus error", re.IGNORECASE),
-        "shared memory is too small",
-        f"mount an emptyDir with medium Memory at {_SHM}",
-    ),
-    (
-        "MemoryLockLimit",
-        re.compile(r"memlock|ibv_reg_mr.*failed|fi_mr_reg.*failed|Cannot allocate memory.*reg", re.IGNORECASE),
-        "memory cannot be registered with the adapter",
-        "ask for hugepages-2Mi in the pod, and lift the memlock limit",
-    ),
-)
-_BAD_ENVIRONMENT: Final[dict[str, tuple[str, str]]] = {
-    "NCCL_IB_DISABLE": ("1", "it switches EFA off for NCCL"),
-    "NCCL_NET": ("Socket", "it makes NCCL use TCP sockets"),
-    "NCCL_P2P_DISABLE": ("1", "it switches traffic over NVLink off"),
-    "FI_PROVIDER": ("tcp", "libfabric is told to use TCP"),
-}
+_WAYS: Final = ("ingress", "egress")
 
 
 def diagnose(facts: Facts) -> Iterator[DiagnosisFinding]:
+    asked = {_job(pod) for pod in facts.pods}
     jobs: dict[str, list[PodFacts]] = {}
-    for pod in facts.pods:
-        if pod.gpus and pod.phase != "Succeeded":
-            jobs.setdefault(f"{pod.namespace}/{pod.owner or pod.name}", []).append(pod)
+    for pod in facts.beside:  # who asks about one pod wants to know of its job
+        if pod.gpus and pod.phase not in OVER and _job(pod) in asked:
+            jobs.setdefault(_job(pod), []).append(pod)
+    nodes = {node.node.name: node for node in facts.nodes if node.node is not None}
     for job, pods in jobs.items():
-        yield from _efa(facts, job, pods)
-        yield from _placement(facts, job, pods)
+        placed = [(pod, nodes[pod.node]) for pod in pods if pod.node in nodes]
+        if len({pod.node for pod, _ in placed}) > 1:
+            yield from _efa(facts, job, placed)
+            yield from _placement(job, placed)
     yield from _security_group(facts)
     for name, body in facts.bodies.items():
         yield from _environment(name, body)
-    for name, lines in facts.logs.items():
-        for reason, words, says, next_step in LOGS:
-            hits = [line for line in lines if words.search(line.text)]
-            if hits:
-                found = tuple(evidence("log", f"Pod/{name}", line.text, line.at) for line in hits[-3:])
-                step: Step = "investigate"
-                yield DiagnosisFinding(
-                    reason=reason,
-                    subject=f"Pod/{name}",
-                    says=says,
-                    confidence="likely",
-                    step=step,
-                    next_step=next_step,
-                    command=_logs(name),
-                    evidence=found,
-                )
+    yield from _logs(facts)
 
 
-def _efa(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[DiagnosisFinding]:
-    nodes = {node.node.name: node for node in facts.nodes if node.node is not None}
-    several = len({pod.node for pod in pods if pod.node}) > 1
-    for pod in pods:
-        node = nodes.get(pod.node)
-        if node is None or not several:
-            continue
+def _job(pod: PodFacts) -> str:
+    return f"{pod.namespace}/{pod.owner or pod.name}"
+
+
+def _efa(facts: Facts, job: str, placed: list[tuple[PodFacts, NodeView]]) -> Iterator[DiagnosisFinding]:
+    """Of a job, the first thing that keeps it from EFA."""
+    for pod, node in placed:
         has = instance_types.efa_interfaces(node.instance_type)
-        if has and not pod.efa:
-            text = f"{pod.name} asks for no vpc.amazonaws.com/efa; {node.instance_type} has {has}"
-            yield _finding(
-                "EfaNotRequested",
-                job,
-                "it spans nodes and asks for no EFA",
-                "certain",
-                text,
-                pod,
-                f"ask for vpc.amazonaws.com/efa: {has} in each pod that takes a whole node",
-            )
+        if has == 0:
+            text = f"{node.instance_type} has no EFA"
+            says, next_step = "machines of this type talk over TCP only", "a type with EFA is another group"
+            yield _finding("NoEfaOnType", job, says, "certain", text, pod, next_step)
             return
         if has and node.efa_interfaces == 0:
             text = f"{pod.node} offers no EFA interfaces; {node.instance_type} has {has}"
-            yield _finding(
-                "EfaNotAttached",
-                job,
-                "its node offers no EFA interface",
-                "likely",
-                text,
-                pod,
-                "check that the group has interface: efa, and that the EFA device plugin runs there",
-            )
+            says = "its node offers no EFA interface"
+            yield _finding("EfaNotAttached", job, says, "likely", text, pod, _attached_by(facts, node))
             return
-        if has == 0:
-            text = f"{node.instance_type} has no EFA"
+        if has and not pod.efa:
+            text = f"{pod.name} asks for no vpc.amazonaws.com/efa; {node.instance_type} has {has}"
+            next_step = f"ask for vpc.amazonaws.com/efa: {has} in each pod that takes a whole node"
             yield _finding(
-                "NoEfaOnType",
-                job,
-                "machines of this type talk over TCP only",
-                "certain",
-                text,
-                pod,
-                "a type with EFA is another group",
+                "EfaNotRequested", job, "it spans nodes and asks for no EFA", "certain", text, pod, next_step
             )
             return
 
 
-def _placement(facts: Facts, job: str, pods: list[PodFacts]) -> Iterator[DiagnosisFinding]:
-    zones = {node.node.name: node.zone for node in facts.nodes if node.node is not None}
-    used = {zones.get(pod.node, "") for pod in pods if pod.node} - {""}
-    if len(used) > 1:
-        text = f"zones {', '.join(sorted(used))}"
-        yield _finding(
-            "AcrossZones",
-            job,
-            "its pods are in several zones, where EFA does not reach",
-            "certain",
-            text,
-            pods[0],
-            "keep a job in one group, which is in one zone: nodeSelector on its group",
-        )
+def _attached_by(facts: Facts, node: NodeView) -> str:
+    wish = next((one for one in facts.view.desired.groups if one.name == node.group), None)
+    if wish is not None and wish.interface is None:
+        return f"group {node.group} does not say interface: efa; it cannot be added, so that is a new group"
+    return "see that the EFA device plugin runs on the node (DaemonSet aws-efa-k8s-device-plugin in kube-system)"
+
+
+def _placement(job: str, placed: list[tuple[PodFacts, NodeView]]) -> Iterator[DiagnosisFinding]:
+    first = placed[0][0]
+    zones = sorted({node.zone for _, node in placed} - {""})
+    if len(zones) > 1:
+        says = "its pods are in several zones, where EFA does not reach"
+        next_step = "keep a job in one group, which is in one zone: nodeSelector on its group"
+        yield _finding("AcrossZones", job, says, "certain", f"zones {', '.join(zones)}", first, next_step)
+    types = sorted({node.instance_type for _, node in placed} - {""})
+    if len(types) > 1:
+        says = "its pods are on machines of several types: the slowest sets the pace"
+        next_step = "keep a job in one group: nodeSelector on its group"
+        yield _finding("MixedTypes", job, says, "possible", f"types {', '.join(types)}", first, next_step)
 
 
 def _security_group(facts: Facts) -> Iterator[DiagnosisFinding]:
-    """EFA needs all traffic from and to the group itself. The tick compares the rules with what they ought to be."""
+    """EFA needs all traffic from and to the group itself; a way out to everywhere is not enough."""
     for one in facts.sight.observed.values() if facts.sight is not None else ():
         if one.type != "ec2.SecurityGroup" or not one.present:
             continue
-        for way in ("ingress", "egress"):
+        for way in _WAYS:
             rules = list(cast("Iterable[Any]", one.spec.get(way) or ()))
             if way in one.spec and not any(_is_self(rule) for rule in rules):
                 yield DiagnosisFinding(
@@ -177,8 +99,16 @@ def _security_group(facts: Facts) -> Iterator[DiagnosisFinding]:
                     confidence="certain",
                     step="investigate",
                     next_step="the next tick puts our rule back, unless it is held; see the drift of the cluster",
-                    command="aws ec2 describe-security-group-rules --region " + facts.view.desired.region,
-                    evidence=(evidence("look", one.key, f"{way}: {len(rules)} rules, none of the group itself"),),
+                    command=commands.aws(
+                        "ec2",
+                        "describe-security-group-rules",
+                        facts.region,
+                        "--filters",
+                        f"Name=group-id,Values={one.attrs.get('id')}",
+                    ),
+                    evidence=(
+                        evidence("look", f"{one.key} {way}", f"{way}: {len(rules)} rules, none of the group itself"),
+                    ),
                 )
 
 
@@ -194,17 +124,39 @@ def _environment(name: str, body: Mapping[str, Any]) -> Iterator[DiagnosisFindin
     containers: list[Mapping[str, Any]] = spec.get("containers") or []
     for container in containers:
         told: list[Mapping[str, Any]] = container.get("env") or []
-        for variable in told:
-            bad, why = _BAD_ENVIRONMENT.get(str(variable.get("name")), ("", ""))
-            if bad and str(variable.get("value")).lower() == bad.lower():
+        values = {str(one.get("name")): str(one.get("value")) for one in told if one.get("value") is not None}
+        for variable in VARIABLES:
+            value = values.get(variable.name, "")
+            if value.lower() not in variable.values:
+                continue
+            namespace, _, pod = name.partition("/")
+            yield DiagnosisFinding(
+                reason="Environment",
+                subject=f"Pod/{name}",
+                says=f"{variable.name}={value}: {variable.why}",
+                confidence=variable.confidence,
+                step="investigate",
+                next_step="take the variable out of the job",
+                command=commands.kubectl("get", "pod", pod, namespace, "-o", "yaml"),
+                evidence=(evidence("pod", f"container {container.get('name')}", f"{variable.name}={value}"),),
+            )
+
+
+def _logs(facts: Facts) -> Iterator[DiagnosisFinding]:
+    for name, lines in facts.logs.items():
+        namespace, _, pod = name.partition("/")
+        for pattern in PATTERNS:
+            hits = [line for line in lines if pattern.words.search(line.text)]
+            if hits:
                 yield DiagnosisFinding(
-                    reason="Environment",
+                    reason=pattern.reason,
                     subject=f"Pod/{name}",
-                    says=f"{variable['name']}={bad}: {why}",
-                    confidence="certain",
+                    says=pattern.says,
+                    confidence="likely",
                     step="investigate",
-                    next_step="take the variable out of the job",
-                    evidence=(evidence("pod", f"container {container.get('name')}", f"{variable['name']}={bad}"),),
+                    next_step=pattern.next_step,
+                    command=commands.shell("kubectl", "-n", namespace, "logs", pod, "--all-containers", "--tail=200"),
+                    evidence=tuple(evidence("log", f"Pod/{name}", line.text, line.at) for line in hits[-3:]),
                 )
 
 
@@ -218,11 +170,6 @@ def _finding(
         confidence=confidence,
         step="investigate",
         next_step=next_step,
-        command=f"kubectl -n {pod.namespace} get pod {pod.name} -o yaml",
+        command=commands.kubectl("get", "pod", pod.name, pod.namespace, "-o", "yaml"),
         evidence=(evidence("kubernetes", f"Pod/{pod.name}", text),),
     )
-
-
-def _logs(name: str) -> str:
-    namespace, _, pod = name.partition("/")
-    return f"kubectl -n {namespace} logs {pod} --tail=200"

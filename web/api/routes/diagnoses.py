@@ -26,7 +26,9 @@ def get_diagnosis(
     subject: Subject,
     namespace: Annotated[str, Query(max_length=63, description="Only pods of this namespace")] = "",
     pod: Annotated[str, Query(max_length=253, description="Only this pod")] = "",
-    node: Annotated[str, Query(max_length=253, description="Only this node, by its name in Kubernetes")] = "",
+    node: Annotated[
+        str, Query(max_length=253, description="Only this node: its instance, or its name in Kubernetes")
+    ] = "",
 ) -> DiagnosisView:
     """No finding is no proof where `parts` could not be seen. Commands are for a person to run; texts of evidence are
     from outside."""
