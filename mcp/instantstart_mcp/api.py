@@ -53,9 +53,12 @@ class Api:
         given = {name: value for name, value in query.items() if value is not None and value != ""}
         return await self._ask("GET", path, query=given, timeout=READ)
 
-    async def post(self, *path: str, body: Mapping[str, Any] | None = None, key: str | None = None) -> Json:
-        """`key`: of idempotency. Raises ApiProblem."""
-        headers = {"Idempotency-Key": key} if key is not None else {}
+    async def post(
+        self, *path: str, body: Mapping[str, Any] | None = None, key: str | None = None, match: str | None = None
+    ) -> Json:
+        """`key`: of idempotency; `match`: what it is built on. Raises ApiProblem."""
+        told = {"Idempotency-Key": key, "If-Match": match}
+        headers = {name: value for name, value in told.items() if value is not None}
         return await self._ask("POST", path, body=body, headers=headers, timeout=WRITE)
 
     async def _ask(

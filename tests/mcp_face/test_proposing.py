@@ -236,7 +236,7 @@ class TestScopes:
         "change_close": {"change": "{change}", "why": "x"},
         "change_rebase": {"change": "{change}"},
         "change_revert": {"change": "{change}"},
-        "change_merge": {"change": "{change}"},
+        "change_merge": {"change": "{change}", "head": "0" * 40},
         "order_give": {"cluster": "prod", "do": "retry", "subject": "compute", "why": "x"},
     }
 
@@ -262,6 +262,22 @@ class TestScopes:
         assert len(changes(prod)) == 1
         assert person(prod).get(f"/changes/{opened}").json()["events"] == before["events"]
         assert not list(prod.house.repo.orders())
+
+
+class TestMerge:
+    """A person who works through an agent: with a token of their own, and the head that they saw."""
+
+    def test_the_head_that_was_seen_is_merged_once(self, prod: ApiBox) -> None:
+        change = ask(prod, "group_scale", cluster="prod", group="workers", count=3).data["change"]
+        whose = prod.token(name=PERSON)
+        head = ask(prod, "change_get", token=whose, change=change).data["head"]
+        moved = ask(prod, "change_merge", token=whose, change=change, head="0" * 40)
+        assert moved.error and moved.data["error"] == "HeadMoved"
+        for _ in range(2):
+            told = ask(prod, "change_merge", token=whose, change=change, head=head)
+            assert not told.error and told.data["state"] == "merged", told.text
+        lines = [one["what"] for one in person(prod).get(f"/changes/{change}").json()["events"]]
+        assert lines.count("merge") == 1
 
 
 class TestWait:

@@ -22,6 +22,7 @@ from reconciler.live.kube.tokens import EksTokens
 from schemas.principals import AGENT_SCOPES, ALL_SCOPES
 from tests.engine_support import RATE, Sandbox, Site, make_site
 from tests.mcp_face.facebox import Told, client
+from tests.waiting import PATIENCE
 from web.service import Service
 from web.settings import WebSettings
 
@@ -35,7 +36,6 @@ spec:
     requireFor: [replace, delete]
 """
 Result = TypeVar("Result")
-LONG = 120.0  # real seconds; what takes an hour in the sandbox takes six
 
 
 @dataclass(kw_only=True)
@@ -62,10 +62,11 @@ class Town:
 
     def merge(self, change: str) -> None:
         """Approved, if somebody must, by who saw its plan; and merged."""
-        if any(one["state"] != "ok" for one in self.get(f"/changes/{change}")["checks"]):
+        found = self.get(f"/changes/{change}")
+        if any(one["state"] != "ok" for one in found["checks"]):
             digest = self.get(f"/changes/{change}/plan?fresh=true")["digest"]
             self.post(f"/changes/{change}/reviews", {"verdict": "approve", "plan": digest})
-        self.post(f"/changes/{change}/merge")
+        _ok(self.person.post(f"/changes/{change}/merge", headers={"If-Match": found["head"]}))
 
     def order(self, do: str, subject: str) -> None:
         self.post("/orders", {"cluster": self.cluster, "do": do, "subject": subject, "why": "the cause is gone"})
@@ -118,7 +119,7 @@ def settled(engine_cloud: Sandbox, chart: tuple[str, str, str], where: Path) -> 
         agent, _ = tokens.create(name="agent-7", kind="agent", scopes=AGENT_SCOPES, created_by="test", life=life)
         whose, _ = tokens.create(name=PERSON, kind="person", scopes=ALL_SCOPES, created_by="test", life=life)
         headers = {"Authorization": f"Bearer {whose}"}
-        person = httpx.Client(base_url=f"{service.base}/api/v1", headers=headers, timeout=LONG, trust_env=False)
+        person = httpx.Client(base_url=f"{service.base}/api/v1", headers=headers, timeout=PATIENCE, trust_env=False)
         town = Town(site=site, service=service, agent=agent, person=person)
         try:
             yield town
@@ -130,7 +131,7 @@ def settled(engine_cloud: Sandbox, chart: tuple[str, str, str], where: Path) -> 
 
 async def until(look: Callable[[], Awaitable[Told]], wanted: Callable[[dict[str, Any]], Any]) -> Told:
     """Look again and again; fails with what was seen last."""
-    end = time.monotonic() + LONG
+    end = time.monotonic() + PATIENCE
     while not wanted((told := await look()).data):
         assert time.monotonic() < end, told.text
         await anyio.sleep(0.1)

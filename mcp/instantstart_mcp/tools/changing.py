@@ -75,9 +75,14 @@ async def change_revert(call: Call, change: ChangeId, why: Why = "", idempotency
     return await propose_revert(call, {"change": change, "why": why}, key=idempotency_key)
 
 
-async def change_merge(call: Call, change: ChangeId) -> Proposal:
-    """Merge a change that a person told you to merge. The policy and the checks decide whether it may be."""
-    return await proposal(call, await call.api.post("changes", change, "merge"))
+async def change_merge(
+    call: Call,
+    change: ChangeId,
+    head: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$", description="The head of change_get that the person saw")],
+) -> Proposal:
+    """Merge a change that a person told you to merge. The policy and the checks decide whether it may be. If its head
+    moved since, nothing is merged."""
+    return await proposal(call, await call.api.post("changes", change, "merge", match=head))
 
 
 async def _look(call: Call, change: str) -> WaitAnswer:
