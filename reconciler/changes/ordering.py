@@ -15,6 +15,7 @@ from reconciler.changes.store import Store
 from reconciler.changes.wording import author
 from reconciler.config_repo.notes import US
 from reconciler.engine import journal
+from reconciler.engine.orders import DECIDING
 from reconciler.journal import subjects
 from reconciler.journal.fold import JOURNAL
 from schemas.changes import NewOrder
@@ -22,7 +23,6 @@ from schemas.errors import Conflict, Forbidden, InvalidInput, NotFound
 from schemas.journal import ClusterStatus
 from schemas.principals import Principal, normal
 
-_DECIDING: Final = ("approve", "release")  # they let pass what waits for a second person
 _LONGEST: Final = 2000
 _TRAILER: Final = re.compile(r"^(?:Proposed-by|On-behalf-of):\s*(.+)$", re.MULTILINE)
 _CHOOSE: Final = {
@@ -42,7 +42,7 @@ def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> dict[s
     store.repo.fetch()
     status = _status(store, asked.cluster)
     subject = _CHOOSE[asked.do](status, [asked.subject])[0]
-    if asked.do in _DECIDING:
+    if asked.do in DECIDING:
         _must_wait(status, subject)
         _must_be_another(store, who, asked.cluster, status)
     body = {
@@ -53,7 +53,7 @@ def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> dict[s
         "why": asked.why[:_LONGEST],
     }
     body |= {"as": asked.outcome} if asked.outcome is not None else {}
-    store.repo.put_order(order, body, author=author(who))
+    store.repo.put_order(order, store.signed_order(order, body), author=author(who))
     return body
 
 
@@ -106,7 +106,7 @@ def _must_be_another(store: Store, who: Principal, cluster: str, status: Cluster
 def _may_give(who: Principal, do: str) -> None:
     if who.is_agent:
         raise Forbidden("an agent gives no orders", reason="AgentsDoNotOrder")
-    wanted = "approve" if do in _DECIDING else "operate"
+    wanted = "approve" if do in DECIDING else "operate"
     if wanted not in who.scopes:
         raise Forbidden(f"the order {do} needs the scope {wanted}", reason="MissingScope")
 

@@ -166,6 +166,9 @@ class Store:
         LINE.validate_python(made)
         return made
 
+    def signed_order(self, order: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return self._signing.sign_order(order, dict(body))
+
     def is_signed(self, change: str, line: Mapping[str, Any]) -> bool:
         return self._signing.is_signed(change, dict(line))
 

@@ -12,16 +12,18 @@ from reconciler.config_repo import names
 from reconciler.config_repo.errors import NameRefused
 from reconciler.config_repo.records import Order
 from reconciler.engine.scope import Scope
+from reconciler.engine.signing import Signing
 from reconciler.journal.fold import JOURNAL
 from reconciler.journal.lines import shorten
 from schemas.journal import Phase
 
 LONGEST = 160  # characters of a subject; keys and digests are shorter
 STRAY = timedelta(hours=1)  # a cluster may be committed a little after an order for it
-DOES = ("retry", "resolve", "approve", "release")
+DECIDING = ("approve", "release")  # they let pass what waits for a second person
+DOES = ("retry", "resolve", *DECIDING)
 
 
-def take(scope: Scope, orders: Iterable[Order], now: datetime) -> list[str]:
+def take(scope: Scope, orders: Iterable[Order], now: datetime, signing: Signing) -> list[str]:
     """Write the orders of this cluster; returns the ulids that may be removed once the lines are published."""
     taken: list[str] = []
     for order in orders:
@@ -33,7 +35,7 @@ def take(scope: Scope, orders: Iterable[Order], now: datetime) -> list[str]:
             continue  # its lines were published, only the ref was left
         do, subject, why = str(body.get("do")), str(body.get("subject", "")), str(body.get("why", ""))
         by = shorten(str(body.get("principal") or order.author), LONGEST)
-        problem = _problem(scope, do, subject, str(body.get("as", "")))
+        problem = _problem(scope, do, subject, str(body.get("as", ""))) or _unsigned(scope, order, do, signing)
         do, subject = shorten(do, LONGEST), shorten(subject, LONGEST)
         said = f"{by} orders: {do} {_named(scope, subject)}" if problem is None else f"order refused: {problem}"
         done = do if problem is None else f"refused {do}"
@@ -53,6 +55,15 @@ def take(scope: Scope, orders: Iterable[Order], now: datetime) -> list[str]:
     return taken
 
 
+def _unsigned(scope: Scope, order: Order, do: str, signing: Signing) -> str | None:
+    """Whoever may push an order may write any name into it; a strict policy lets only ours let something pass."""
+    if do not in DECIDING or not scope.limits.signed_orders:
+        return None
+    if signing.is_signed_order(order.ulid, dict(order.body)):
+        return None
+    return f"{do} counts only when the service wrote it (the policy's approvals.orders): give it over the API"
+
+
 def strays(orders: Iterable[Order], clusters: Collection[str], now: datetime) -> dict[str, str]:
     """Ulid → what to say, of orders that nobody has taken for long: there is no such cluster, or they cannot be read.
     They are about nothing that a journal could tell of."""
@@ -70,7 +81,7 @@ def strays(orders: Iterable[Order], clusters: Collection[str], now: datetime) ->
 
 def _until(scope: Scope, do: str, subject: str, now: datetime) -> str | None:
     """An approval that is not used up does not last for ever; going on without a lost journal is no approval."""
-    if do not in ("approve", "release") or subject == JOURNAL:
+    if do not in DECIDING or subject == JOURNAL:
         return None
     return (now + timedelta(seconds=scope.limits.expire_after)).isoformat(timespec="seconds")
 

@@ -1,4 +1,5 @@
-"""The control plane's signing key: 256 random bits in the state directory, for us alone.
+"""The control plane's signing key, for lines of changes and for orders: 256 random bits in the state directory, for
+us alone.
 
 Losing it voids approvals that are not used up, and what was proposed before can no longer be vouched for; nothing
 else. Several processes on one machine share it.
@@ -37,6 +38,13 @@ class Signing:
         """False where there is no key: then nothing is."""
         key = self._read()
         return key is not None and approvals.is_signed(key, change, line)
+
+    def sign_order(self, order: str, body: JsonObject) -> JsonObject:
+        """The order with its signature, which holds under this id alone."""
+        return self.sign(f"order {order}", body)
+
+    def is_signed_order(self, order: str, body: JsonObject) -> bool:
+        return self.is_signed(f"order {order}", body)
 
     def _read(self) -> bytes | None:
         with self._lock:

@@ -255,7 +255,7 @@ class Engine:
         """Everything that is decided and written about one cluster before anything is sent."""
         self._decide(scope, fleets[scope.revision])
         now = self.clock.now()
-        taken[scope.cluster] = orders.take(scope, given, now)
+        taken[scope.cluster] = orders.take(scope, given, now, self.signing)
         gate.gate(scope, scope.fleet, now)
         resolve.resolve(scope, self.handlers, self.clock)
         gate.record_holds(scope)

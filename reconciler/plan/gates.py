@@ -42,6 +42,7 @@ class Limits:
     rules: tuple[Rule, ...] = ()
     expire_after: int = 7 * 86400  # seconds
     direct: tuple[str, ...] = ()  # files that persons may commit without a review
+    signed_orders: bool = False  # an order to approve or to release counts only with the service's signature
 
 
 @dataclass(frozen=True, kw_only=True)

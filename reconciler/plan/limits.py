@@ -30,6 +30,7 @@ def limits_of(policy: Policy) -> Limits:
         ),
         expire_after=seconds_of(spec.approvals.expire_after),
         direct=spec.direct_commit.paths,
+        signed_orders=spec.approvals.orders == "signed",
     )
 
 

@@ -119,6 +119,14 @@ class Approvals(Ruled):
         "How long an approval lasts that is not used up.", cost=Cost.IN_PLACE, default="7d"
     )
 
+    orders: Literal["pushed", "signed"] = documented(
+        "Which orders to approve or to release count. pushed: any in the repository, so whoever may push to "
+        "refs/instantstart/orders can give one in any name; signed, the strict choice: only those that the service "
+        "wrote, over its API or by the command line with its state directory.",
+        cost=Cost.IN_PLACE,
+        default="pushed",
+    )
+
     def rules(self) -> Iterator[Broken]:
         if seconds_of(self.expire_after) > _LONGEST:
             expected = f"at most {_LONGEST // 86400}d"

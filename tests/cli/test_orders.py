@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reconciler.engine.signing import Signing
 from reconciler.journal import subjects
 from schemas.errors import InvalidInput
 from schemas.journal import ClusterStatus, Hold, OpRecord, Phase, StageState, StageStatus
@@ -30,8 +31,12 @@ def stalled(box: CliBox) -> None:
 
 
 def given(box: CliBox) -> list[dict[str, str]]:
+    """All are signed with the key in the state directory, which a strict policy wants."""
+    signing = Signing(box.state)
     with box.repo() as repo:
-        return [dict(order.body) for order in repo.orders()]
+        orders = repo.orders()
+    assert all(signing.is_signed_order(order.ulid, dict(order.body)) for order in orders)
+    return [{name: value for name, value in order.body.items() if name != "sig"} for order in orders]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from reconciler.cli.setup import AsJson, ClusterArgument, Setup, Why, head_of, m
 from reconciler.config_repo.person import person
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import journal
+from reconciler.engine.signing import Signing
 from reconciler.journal import subjects
 from schemas.errors import InvalidInput
 from schemas.journal import ClusterStatus
@@ -84,6 +85,7 @@ def _give(
     if not why.strip():
         raise typer.BadParameter("--why is empty: say why")
     author = person(setup.settings().repository)
+    signing = Signing(setup.settings().state_dir)
     with setup.repo() as repo:
         status = _status(repo, cluster)
         orders: list[dict[str, str]] = []
@@ -91,7 +93,7 @@ def _give(
             body = {"cluster": cluster, "do": do, "subject": subject, "principal": author[1], "why": why}
             body |= {"as": more["outcome"]} if "outcome" in more else {}
             order = str(ULID())
-            repo.put_order(order, body, author=author)
+            repo.put_order(order, signing.sign_order(order, {**body}), author=author)
             orders.append({"id": order, **body})
     if as_json:
         output.document({"orders": orders})
