@@ -82,6 +82,7 @@ def test_folders_that_were_open_are_closed(tmp_path: Path) -> None:
         ("person", ("read",), "a\nApproved-by: b", 1, "BadName", "it would write a trailer of its own"),
         ("person", ("read",), "x" * 201, 1, "BadName", "too long for a line"),
         ("person", ("read",), "a <b@example.com>", 1, "BadName", "git puts what stands in <> elsewhere"),
+        ("person", ("read",), "\u0430lice@example.com", 1, "MisleadingName", "the first letter is a Cyrillic one"),
         ("person", ("read",), WHO, 0, "BadExpiry", "over before it begins"),
         ("person", ("read",), WHO, 400, "BadExpiry", "more than a year"),
     ],

@@ -18,6 +18,7 @@ from ulid import ULID
 
 from reconciler.live.clock import real_now
 from schemas.errors import InvalidInput, NotFound
+from schemas.lookalikes import lookalike
 from schemas.principals import AGENT_SCOPES, INVISIBLE, Kind, Principal, Scope, in_order
 from schemas.reach import EVERYTHING, Reach
 from web.access.files import Records
@@ -161,6 +162,10 @@ def checked_name(name: str) -> str:
     if not _NAME.fullmatch(stripped) or any(unicodedata.category(char) in INVISIBLE for char in stripped):
         text = "a name has 1 to 200 characters, without line ends, control and invisible characters, < and >"
         raise InvalidInput(text, reason="BadName")
+    taken_for = lookalike(stripped)
+    if taken_for is not None:
+        text = f"the name {stripped!a} would be taken for {taken_for}: letters of different scripts that look alike"
+        raise InvalidInput(text, reason="MisleadingName", way_out="write each part of the name in one script")
     return stripped
 
 
