@@ -26,7 +26,7 @@ class FileView(_View):
     verb: Literal["add", "change", "remove"]
 
 
-class EventView(_View):
+class ChangeEventView(_View):
     """One thing that was said or done. `verified`: the control plane itself wrote it, so it is known who did. `head`:
     the head that it brought or was about."""
 
@@ -90,7 +90,7 @@ class ChangeView(ChangeSummary):
 
     why: str = ""
     files: tuple[FileView, ...] = ()
-    events: tuple[EventView, ...] = ()
+    events: tuple[ChangeEventView, ...] = ()
     reviews: tuple[ApprovalView, ...] = ()
     checks: tuple[CheckView, ...] = ()
     mergeable: bool = False
@@ -165,7 +165,7 @@ def _verb(before: str | None, after: str | None) -> Literal["add", "change", "re
     return "add" if before is None else "remove" if after is None else "change"
 
 
-def _event(told: Told) -> EventView:
+def _event(told: Told) -> ChangeEventView:
     line = told.line
     what: str = line.t
     text, head, behalf = "", "", ""
@@ -182,7 +182,7 @@ def _event(told: Told) -> EventView:
             text, head = f"as {line.commit}", line.head
         case CloseLine():
             text = line.text
-    return EventView(
+    return ChangeEventView(
         seq=line.seq,
         at=line.at,
         by=line.by,

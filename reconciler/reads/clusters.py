@@ -13,7 +13,7 @@ from reconciler.reads import drifts, inventories, progress
 from reconciler.reads.inventories import StageCount
 from reconciler.reads.parts import PartView, View, told
 from reconciler.reads.progress import ProgressView
-from reconciler.reads.statuses import HoldView, OpView, OrderView, StatusView
+from reconciler.reads.statuses import HoldView, OpView, StatusView, WaitingOrderView
 from reconciler.reads.wishes import DesiredView
 from schemas.documents.policy import Policy
 
@@ -88,7 +88,7 @@ class ClusterView(View):
     held: tuple[HeldView, ...] = ()
     open_ops: tuple[OpView, ...] = ()
     failed_ops: tuple[OpView, ...] = ()
-    orders: tuple[OrderView, ...] = ()
+    orders: tuple[WaitingOrderView, ...] = ()
     instances: CountsView
     gpus: GpusView
     drift: int | None = None

@@ -15,7 +15,7 @@ from reconciler.desired.build import Desired
 from reconciler.plan.gates import Fleet, GateInput, Held, decide, fleet_of
 from reconciler.plan.limits import limits_of
 from reconciler.plan.make import PlanInput, make
-from reconciler.reads.plans import ChangeView, PlanView, of_plan, problem_views
+from reconciler.reads.plans import FieldChangeView, PlanView, of_plan, problem_views
 from schemas.documents.records import Document, LoadedCluster
 from schemas.plan import Plan
 from schemas.resource import Health, Mark, Observed, Presence, Ref, Resource, absent
@@ -33,7 +33,7 @@ class DocumentView(BaseModel):
     kind: str
     name: str
     where: str
-    changes: tuple[ChangeView, ...] = ()
+    changes: tuple[FieldChangeView, ...] = ()
 
 
 class DifferenceView(BaseModel):
@@ -84,15 +84,15 @@ def _documents(before: LoadedCluster, after: LoadedCluster) -> tuple[DocumentVie
     return tuple(found)
 
 
-def _document(change: str, doc: Document, changes: tuple[ChangeView, ...] = ()) -> DocumentView:
+def _document(change: str, doc: Document, changes: tuple[FieldChangeView, ...] = ()) -> DocumentView:
     return DocumentView(change=change, kind=doc.kind, name=doc.name, where=f"{doc.path}:{doc.line}", changes=changes)
 
 
-def _steps(old: Document, new: Document) -> tuple[ChangeView, ...]:
+def _steps(old: Document, new: Document) -> tuple[FieldChangeView, ...]:
     make_patch: Any = jsonpatch.make_patch
     find: Any = jsonpointer.resolve_pointer
     return tuple(
-        ChangeView(
+        FieldChangeView(
             op=step["op"],
             path="/spec" + step["path"],
             before=find(old.authored, step["path"], None) if step["op"] != "add" else None,

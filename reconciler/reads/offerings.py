@@ -18,11 +18,11 @@ from reconciler.reads import offers
 from reconciler.reads.kept import Kept
 from reconciler.reads.offers import (
     HardwareView,
+    KubernetesVersionView,
     QuotasView,
     ReservationView,
     TrainingPlanView,
     UsageView,
-    VersionView,
     ZoneView,
 )
 from reconciler.reads.parts import PartView, View, seen, unseen
@@ -92,7 +92,7 @@ class OfferingsView(View):
     per_cluster: int | None
     training_plans: tuple[TrainingPlanView, ...] | None
     reservations: tuple[ReservationView, ...] | None
-    kubernetes_versions: tuple[VersionView, ...] | None
+    kubernetes_versions: tuple[KubernetesVersionView, ...] | None
     observed_at: str | None
     parts: tuple[PartView, ...]
 

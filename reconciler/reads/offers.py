@@ -91,7 +91,7 @@ class ReservationView(View):
     kind: str
 
 
-class VersionView(View):
+class KubernetesVersionView(View):
     """A Kubernetes version of EKS. `default`: the one EKS takes by itself."""
 
     version: str
@@ -249,11 +249,11 @@ def reservations(aws: AwsSession) -> tuple[ReservationView, ...]:
     )
 
 
-def versions(aws: AwsSession) -> tuple[VersionView, ...]:
+def versions(aws: AwsSession) -> tuple[KubernetesVersionView, ...]:
     """Newest first."""
     listed = aws.pages("eks", "DescribeClusterVersions", "clusterVersions")
     found = [
-        VersionView(
+        KubernetesVersionView(
             version=str(one["clusterVersion"]),
             default=bool(one.get("defaultVersion")),
             status=str(one.get("versionStatus") or one.get("status") or ""),

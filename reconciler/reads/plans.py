@@ -35,7 +35,7 @@ class ProblemView(_View):
     text: str
 
 
-class ChangeView(_View):
+class FieldChangeView(_View):
     """One step of the RFC 6902 patch with the value it replaces. Null: not there."""
 
     op: str
@@ -44,7 +44,7 @@ class ChangeView(_View):
     after: Any = None
 
 
-class HeldView(_View):
+class PlannedHoldView(_View):
     reason: str
     message: str
     way: str
@@ -64,11 +64,11 @@ class ActionView(_View):
     digest: str
     document: str
     where: str
-    changes: tuple[ChangeView, ...] = ()
+    changes: tuple[FieldChangeView, ...] = ()
     want: dict[str, Any] = Field(default_factory=dict[str, Any])
     needs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    held: HeldView | None = None
+    held: PlannedHoldView | None = None
 
 
 class RefusalView(_View):
@@ -195,13 +195,13 @@ def action_view(action: Action, seen: Observed | None, held: Held | None) -> Act
         want=shown(action.want),
         needs=action.needs,
         notes=action.notes,
-        held=None if held is None else HeldView(reason=held.reason, message=held.message, way=held.way),
+        held=None if held is None else PlannedHoldView(reason=held.reason, message=held.message, way=held.way),
     )
 
 
-def _change(step: JsonObject, spec: JsonObject) -> ChangeView:
+def _change(step: JsonObject, spec: JsonObject) -> FieldChangeView:
     path = str(step["path"])
-    return ChangeView(op=str(step["op"]), path=path, before=_at(spec, path), after=shown(step.get("value")))
+    return FieldChangeView(op=str(step["op"]), path=path, before=_at(spec, path), after=shown(step.get("value")))
 
 
 def _at(spec: JsonObject, path: str) -> Any:

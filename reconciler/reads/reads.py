@@ -28,7 +28,7 @@ from reconciler.reads.nodes import GroupView, NodeView
 from reconciler.reads.offerings import Offerings, OfferingsView
 from reconciler.reads.parts import PartView, seen
 from reconciler.reads.pods import Texts
-from reconciler.reads.statuses import OrderView, StatusView
+from reconciler.reads.statuses import StatusView, WaitingOrderView
 from reconciler.reads.timelines import MOST_COMMITS, EntryView, entries
 from reconciler.reads.trimmed import PodFacts
 from reconciler.reads.wishes import DesiredView
@@ -84,7 +84,7 @@ class Reads:
         self._pods: Kept[tuple[Sequence[tuple[str, PodFacts]], PartView]] = Kept(3600.0, least=MOMENT, most=100)
         self._desired: Kept[DesiredView] = Kept(3600.0, most=5000)
         # Git is asked about these in a process of its own, which nobody should wait for.
-        self._orders: Kept[Mapping[str, tuple[OrderView, ...]]] = Kept(1.0, stale=5.0, pool=self._pool)
+        self._orders: Kept[Mapping[str, tuple[WaitingOrderView, ...]]] = Kept(1.0, stale=5.0, pool=self._pool)
         self._journals: Kept[frozenset[str]] = Kept(1.0, stale=5.0, pool=self._pool)
         self._heads: Kept[str | None] = Kept(3600.0, most=5000)
 
@@ -274,7 +274,7 @@ class Reads:
         sight: Sight | None,
         follow: Follow | None,
         wanted: str | None,
-        orders: tuple[OrderView, ...],
+        orders: tuple[WaitingOrderView, ...],
         parts: tuple[PartView, ...],
     ) -> Shown:
         desired = self.desired(name)
@@ -295,7 +295,9 @@ class Reads:
         )
         return Shown(view=view, json=view.model_dump_json().encode())
 
-    def _status(self, name: str, sight: Sight | None, wanted: str | None, orders: tuple[OrderView, ...]) -> StatusView:
+    def _status(
+        self, name: str, sight: Sight | None, wanted: str | None, orders: tuple[WaitingOrderView, ...]
+    ) -> StatusView:
         if sight is None or sight.status is None:  # the journal itself tells
             return statuses.status(self._repo, name).model_copy(update={"head": wanted, "orders": orders})
         return statuses.of_status(sight.status, head=wanted, orders=orders)
@@ -326,7 +328,7 @@ class Reads:
             commit=commit, name=info.author_name, email=info.author_email, at=info.at, subject=info.subject
         )
 
-    def _all_orders(self) -> Mapping[str, tuple[OrderView, ...]]:
+    def _all_orders(self) -> Mapping[str, tuple[WaitingOrderView, ...]]:
         return self._orders.get(None, lambda: statuses.orders(self._repo))
 
     def _aws_part(self, sight: Sight | None) -> PartView:

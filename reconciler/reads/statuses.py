@@ -61,7 +61,7 @@ class OpView(_View):
     msg: str | None = None
 
 
-class OrderView(_View):
+class WaitingOrderView(_View):
     """An order that was given and that the engine has not taken up yet."""
 
     id: str
@@ -107,7 +107,7 @@ class StatusView(_View):
     held: tuple[HoldView, ...] = ()
     open_ops: tuple[OpView, ...] = ()
     failed_ops: tuple[OpView, ...] = ()
-    orders: tuple[OrderView, ...] = ()
+    orders: tuple[WaitingOrderView, ...] = ()
     look: LookView | None = None
 
     @property
@@ -153,7 +153,7 @@ def _without_journal(repo: ConfigRepo, cluster: str) -> dict[str, str]:
     return {"reason": "JournalGone", "msg": text}
 
 
-def of_status(folded: ClusterStatus, *, head: str | None, orders: tuple[OrderView, ...] = ()) -> StatusView:
+def of_status(folded: ClusterStatus, *, head: str | None, orders: tuple[WaitingOrderView, ...] = ()) -> StatusView:
     failed = [op for op in folded.ops.values() if op.phase is Phase.FAILED and not _is_overcome(op, folded)]
     return StatusView(
         cluster=folded.cluster,
@@ -252,9 +252,9 @@ def _wanted(repo: ConfigRepo, cluster: str) -> str | None:
         return None  # its history was rewritten away; only the journal is left
 
 
-def orders(repo: ConfigRepo) -> dict[str, tuple[OrderView, ...]]:
+def orders(repo: ConfigRepo) -> dict[str, tuple[WaitingOrderView, ...]]:
     """By cluster, oldest first: orders that the engine has not taken up yet."""
-    found: dict[str, tuple[OrderView, ...]] = {}
+    found: dict[str, tuple[WaitingOrderView, ...]] = {}
     for order in repo.orders():
         if order.problem is None:
             cluster = str(order.body.get("cluster"))
@@ -262,8 +262,8 @@ def orders(repo: ConfigRepo) -> dict[str, tuple[OrderView, ...]]:
     return found
 
 
-def _order(order: Order) -> OrderView:
-    return OrderView(
+def _order(order: Order) -> WaitingOrderView:
+    return WaitingOrderView(
         id=order.ulid,
         do=str(order.body.get("do", "")),
         subject=str(order.body.get("subject", "")),

@@ -64,6 +64,10 @@ def test_every_operation_says_all_that_it_can_answer(path: str, method: str, tol
 def test_names_are_there_once() -> None:
     names = [told["operationId"] for _, _, told in operations()]
     assert len(names) == len(set(names))
+    schemas = make_api(None).openapi()["components"]["schemas"]
+    assert [name for name in schemas if name.startswith(("reconciler__", "web__", "schemas__"))] == [], (
+        "two of one name"
+    )
 
 
 def test_every_reference_leads_somewhere() -> None:

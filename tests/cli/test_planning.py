@@ -8,7 +8,7 @@ from reconciler.cli.commands.planning import exit_code
 from reconciler.cli.render.plans import plan as plan_words
 from reconciler.cli.render.plans import summary
 from reconciler.plan.gates import Held
-from reconciler.reads.plans import ChangeView, FindingView, PlanView, RefusalView, SeenView, of_plan
+from reconciler.reads.plans import FieldChangeView, FindingView, PlanView, RefusalView, SeenView, of_plan
 from schemas.plan import Action, Cost, Plan, Unmanaged, Verb
 from schemas.resource import Observed, Presence, Ref, Source, Stage
 from tests.cli.clibox import CliBox, same_as_golden
@@ -85,9 +85,9 @@ def test_a_plan_in_words() -> None:
 def test_before_and_after_stand_side_by_side() -> None:
     update = view().actions[1]
     assert update.changes == (
-        ChangeView(op="replace", path="/count", before=2, after=4),
-        ChangeView(op="add", path="/labels/purpose", before=None, after="training"),
-        ChangeView(op="remove", path="/taints", before=[1], after=None),
+        FieldChangeView(op="replace", path="/count", before=2, after=4),
+        FieldChangeView(op="add", path="/labels/purpose", before=None, after="training"),
+        FieldChangeView(op="remove", path="/taints", before=[1], after=None),
     )
     assert view().actions[0].want["of"] == "(known after ec2.Zones/demo)"
 

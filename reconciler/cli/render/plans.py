@@ -13,7 +13,7 @@ from rich.text import Text
 
 from reconciler.cli.output import clean, columns, few, short
 from reconciler.reads.differences import DifferenceView
-from reconciler.reads.plans import ActionView, ChangeView, HeldView, PlanView, SeenView
+from reconciler.reads.plans import ActionView, FieldChangeView, PlannedHoldView, PlanView, SeenView
 from schemas.resource import STAGES
 
 _SIGNS = {
@@ -175,7 +175,7 @@ def _head(action: ActionView) -> list[Text | str]:
     return [Text(f"{sign} {action.verb}", style=style), action.key, Text(clean(", ".join(told)), style="dim")]
 
 
-def _told(held: HeldView) -> tuple[str, str, str]:
+def _told(held: PlannedHoldView) -> tuple[str, str, str]:
     return held.reason, held.message, held.way
 
 
@@ -194,7 +194,7 @@ def _way(cluster: str, reason: str, way: str, subject: str) -> str:
     return way
 
 
-def _changes(changes: Iterable[ChangeView]) -> list[Text]:
+def _changes(changes: Iterable[FieldChangeView]) -> list[Text]:
     rows: list[list[Text | str]] = []
     for change in changes:
         before = Text(clean(_value(change.before)), style="red")

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from reconciler.cli.output import clean, clock, columns, few, minute, short, state
 from reconciler.reads.journals import LineView
-from reconciler.reads.statuses import FleetView, HoldView, LookView, OpView, OrderView, StageView, StatusView
+from reconciler.reads.statuses import FleetView, HoldView, LookView, OpView, StageView, StatusView, WaitingOrderView
 
 _DONE = ("Ready",)
 _OTHER_WAYS = ("Suspended", "JournalIncomplete")
@@ -166,7 +166,7 @@ def _ops(title: str, ops: Sequence[OpView]) -> Iterator[Text]:
     yield from columns(rows, indent=4)
 
 
-def _orders(orders: Sequence[OrderView]) -> Iterator[Text]:
+def _orders(orders: Sequence[WaitingOrderView]) -> Iterator[Text]:
     if not orders:
         return
     yield Text("")
