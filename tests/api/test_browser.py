@@ -120,7 +120,7 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("there is no chromium here; .ci/run installs it where it may")
     with sync_playwright() as playwright:
         flags = [*FLAGS, f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags, timeout=PATIENCE * 1000)
         yield browser
         browser.close()
 

@@ -147,7 +147,7 @@ def test_two_requests_with_one_key_race(api: ApiBox) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
     assert len(found) == 4
     assert len(set(found)) == 1
 

@@ -15,6 +15,7 @@ import httpx
 from tests.api.apibox import ApiBox, make
 from tests.bench.rows import Goal, Row, Size
 from tests.engine.fakes import cluster_yaml, group_yaml
+from tests.waiting import PATIENCE, until
 
 _RATE = 50  # requests a second
 
@@ -41,7 +42,7 @@ def _lines(box: ApiBox, clusters: int, streams: int) -> Row:
     threads = [threading.Thread(target=_listen, args=(url, token, ready, found)) for found in heard]
     for thread in threads:
         thread.start()
-    ready.wait(30)
+    ready.wait(PATIENCE)
     watch = box.house.watch
 
     def told() -> None:
@@ -50,11 +51,11 @@ def _lines(box: ApiBox, clusters: int, streams: int) -> Row:
 
     box.rig.engine.on_lines = told
     box.rig.settle()
-    time.sleep(0.5)
+    lines = sum(len(box.rig.lines(f"cluster-{number}")) for number in range(clusters))
+    until(lambda: min(len(found) for found in heard), lambda least: least >= lines)
     box.house.bus.close()
     for thread in threads:
-        thread.join(30)
-    lines = sum(len(box.rig.lines(f"cluster-{number}")) for number in range(clusters))
+        thread.join(PATIENCE)
     assert {len(found) for found in heard} == {lines}, "every stream heard every line"
     delays = [at - max(one for one in accepted if one <= at) for found in heard for at, _ in found]
     return Row(
@@ -75,7 +76,7 @@ def _listen(url: str, token: str, ready: threading.Barrier, found: list[tuple[fl
     ):
         lines = answer.iter_lines()
         assert next(lines) == ": open"
-        ready.wait(30)
+        ready.wait(PATIENCE)
         for line in lines:
             if line.startswith("data: "):
                 told = json.loads(line[6:])

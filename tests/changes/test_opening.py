@@ -188,7 +188,7 @@ def test_requests_with_one_key_race_for_one_change(bare: ChangeBox) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
     assert len(found) == 6
     assert len(set(found)) == 1
     assert len(bare.rig.repo.changes.tips()) == 1

@@ -47,7 +47,7 @@ def test_fifty_writers_lose_nothing(shared: ChangeBox) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(280)
+        thread.join(1500)
     assert told.broken == {}
     assert len(told.merged) + len(told.clashed) == WRITERS
     assert len(told.merged) >= GROUPS, "the first at each group comes through"
@@ -88,7 +88,7 @@ def test_fifty_writers_at_one_change(shared: ChangeBox) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(280)
+        thread.join(1500)
     for box in boxes:
         box.rig.close()
     assert errors == []
@@ -116,7 +116,7 @@ def write(shared: ChangeBox, number: int, base: str, ready: threading.Barrier, t
     who = person(f"writer-{number}@example.com")
     try:
         box.rig.repo.fetch()
-        ready.wait(120)
+        ready.wait(600)
         change = scale(100 + number, group=f"g{number % GROUPS}")
         opened = box.changes.open(who, asked(change, title=f"from writer {number}", base=base), key=f"key-{number}")
         told.merged[number] = box.changes.merge(who, opened.id, head=opened.head).merged or ""

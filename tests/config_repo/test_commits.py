@@ -238,7 +238,7 @@ def test_many_threads_one_branch(box: GitBox) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
     head = repo.head()
     assert head is not None
     assert {c.sha for c in repo.log(head)} == {box.first, *done}

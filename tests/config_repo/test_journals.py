@@ -135,7 +135,7 @@ def test_race_of_many_writers(box: GitBox, remote: bool) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(600)
     assert errors == []
     lines = show(box, box.first)
     assert sorted(lines) == sorted(json.dumps({"by": f"w{n}", "turn": t}) for n in range(4) for t in range(turns))

@@ -52,7 +52,7 @@ def test_reading_from_many_threads(box: GitBox) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
     assert len(answers) == 160
     assert all(answer == answers[0] for answer in answers)
 

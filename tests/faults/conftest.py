@@ -12,7 +12,7 @@ from tests.engine_support import Sandbox, Site, chart, engine_cloud, make_site
 
 __all__ = ["chart", "engine_cloud"]
 
-HURRIED = Patience(connect=5, read=10, mutate=10, attempts=1)
+HURRIED = Patience(connect=20, read=60, mutate=60, attempts=1)
 
 
 def _no_pause(_seconds: float) -> None:

@@ -127,7 +127,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = 5
+    timeout = 120
     wbufsize = -1  # head and body in one packet: else each answer waits for a delayed ACK
 
     def handle(self) -> None:

@@ -32,7 +32,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAws]:
 
 @pytest.fixture
 def accounts(aws: FakeAws) -> Iterator[AwsAccounts]:
-    with AwsAccounts(patience=Patience(connect=2, read=5, mutate=5)) as opened:
+    with AwsAccounts(patience=Patience(connect=20, read=60, mutate=60)) as opened:
         yield opened
 
 

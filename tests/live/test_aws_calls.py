@@ -20,6 +20,7 @@ from reconciler.live.clock import iso
 from reconciler.live.errors import AlreadyExists, CallRefused, CallRejected, NotFound, ReplyLost
 from schemas.errors import InstantStartError
 from tests.live.aws_server import ACCOUNT, OK, Answer, FakeAws, Seen
+from tests.waiting import PATIENCE, until
 
 OP = "01JA0000000000000000000000"
 FATES = {
@@ -69,11 +70,11 @@ def test_a_changing_call_leaves_once_however_it_ends(
     fate: str, expected: type[InstantStartError], call: tuple[str, str, str], aws: FakeAws
 ) -> None:
     aws.script = lambda _: FATES[fate]
-    with AwsAccounts(patience=Patience(mutate=0.3)) as accounts:
+    with AwsAccounts(patience=Patience(mutate=0.3 if fate == "hang" else PATIENCE)) as accounts:
         session = accounts.session(ACCOUNT, "us-west-2")
         with pytest.raises(expected):
             session.mutate(call[0], call[1], op=OP, **{call[2]: "prod"})
-    assert len(aws.calls()) == 1
+    assert len(until(aws.calls)) == 1
 
 
 def test_a_redirect_does_not_carry_a_changing_call_to_another_region(session: AwsSession, aws: FakeAws) -> None:

@@ -50,7 +50,7 @@ def browser() -> Iterator[Browser]:
     if not (BUILT / "index.html").is_file():
         pytest.skip("the pages are not built: make setup")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE)
         yield started
         started.close()
 
