@@ -58,7 +58,7 @@ class LogPage(View):
 class Frame(View):
     """One message of a followed log.
 
-    lines      `lines`, each once, and the `cursor` behind them (also when a search left out all of them)
+    lines      `lines`, each once, and the `cursor` behind them; none of them: what was `waiting` or `lost` goes on
     waiting    the container has not begun (`reason`)
     restarted  it ended and began anew; the lines that follow are of the new one
     lost       the connection is gone and will be made anew (`reason`, `message`)
@@ -204,7 +204,7 @@ class Tail:
                 before = pod, now
                 if now.state == "waiting" and not now.restarts and not _is_over(pod):
                     raise _NotBegun(now.reason or pod.phase)
-                for frame in self._stream(kube, now):
+                for frame in self._stream(kube, now, is_mended=told != ""):
                     failures, told = 0, ""
                     yield frame
                 self._at = self._at or BEGINNING
@@ -239,7 +239,7 @@ class Tail:
         pod = trimmed.pod(kube.get(POD, self._namespace, self._name))
         return pod, _container(pod, self._container)
 
-    def _stream(self, kube: KubeCluster, now: ContainerFacts) -> Iterator[Frame]:
+    def _stream(self, kube: KubeCluster, now: ContainerFacts, *, is_mended: bool) -> Iterator[Frame]:
         try:
             if self._at is None and self._tail == 0:
                 self._at = self._end_of(kube, now)
@@ -247,6 +247,8 @@ class Tail:
             start = _first_of(self._open(kube, now, tail=self._tail)) if since is None else None
             query: dict[str, Any] = {"since": _second(since, start), "follow": self._follow, "silence": SILENCE}
             with self._open(kube, now, **query) as stream:
+                if is_mended:
+                    yield Frame(kind="lines", cursor=self.cursor, container=now.name)
                 for lines, after in _fresh(stream, since, self._cleaner, start):
                     yield from self._frames_of(now, lines, after)
                     if self._closed.is_set():

@@ -189,8 +189,10 @@ def test_a_connection_of_ours_that_breaks_is_told_and_mended(live: LiveBox) -> N
         live.server.host.down = True
         live.api.rig.kube.close()  # type: ignore[attr-defined]  # the connection breaks
         lost = frames(socket, lambda found: any(frame["kind"] == "lost" for frame in found))
-        live.server.log("default", "train-0", "line 5", at=START)
         live.server.host.down = False
+        mended = frames(socket, lambda found: bool(found) and found[-1]["kind"] == "lines")
+        assert texts(mended) == [], "that it goes on is told before anything is written"
+        live.server.log("default", "train-0", "line 5", at=START)
         found += frames(socket, has("line 5"))
     assert lost[-1]["reason"] in ("Closed", "ServerError")
     assert texts(found) == [f"line {number}" for number in range(6)]

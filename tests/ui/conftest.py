@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.api import livebox
 from tests.api.apibox import ApiBox, make
+from tests.api.livebox import KubeHost, LiveBox
+from tests.live.aws_server import FakeAws
 from tests.ui.house import UiHouse
 from tests.ui.person import PATIENCE, Person, Screen
 from web.ui_files import BUILT
@@ -67,6 +70,24 @@ def house(tmp_path: Path) -> Iterator[UiHouse]:
     made = UiHouse(make(tmp_path))
     yield made
     made.close()
+
+
+@pytest.fixture
+def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveBox]:
+    """A service with a Kubernetes API of its own and a scripted AWS; a module that uses it makes its `house` of it."""
+    aws, host = FakeAws(), KubeHost()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", aws.url)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATESTTESTTESTTEST")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "for-tests-only")
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "/nonexistent")
+    for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    box = livebox.make(tmp_path, aws, host.new())
+    yield box
+    box.close()
+    host.servers.close()
+    aws.close()
 
 
 @pytest.fixture

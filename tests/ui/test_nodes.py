@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.api import livebox
-from tests.api.livebox import KubeHost, LiveBox, machine, node, pod
-from tests.live.aws_server import FakeAws
+from tests.api.livebox import LiveBox, machine, node, pod
 from tests.ui.house import UiHouse
 from tests.ui.person import Person, Screen
-
-
-@pytest.fixture
-def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveBox]:
-    aws, host = FakeAws(), KubeHost()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", aws.url)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATESTTESTTESTTEST")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "for-tests-only")
-    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, "/nonexistent")
-    for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    box = livebox.make(tmp_path, aws, host.new())
-    yield box
-    box.close()
-    host.servers.close()
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ def list_pods(
     asked: PageAsked,
     namespace: Annotated[str | None, Query(max_length=63, description="Only of this namespace")] = None,
     node: Annotated[str | None, Query(max_length=253, description="Only on this node")] = None,
+    name: Annotated[str | None, Query(max_length=253, description="Only of this name")] = None,
     owner: Annotated[str | None, Query(max_length=300, description="Only of this owner: Job/train")] = None,
 ) -> Response:
     """By namespace and name."""
@@ -43,7 +44,10 @@ def list_pods(
     wanted = [
         (key, pod)
         for key, pod in pods
-        if namespace in (None, pod.namespace) and node in (None, pod.node) and owner in (None, pod.owner)
+        if namespace in (None, pod.namespace)
+        and node in (None, pod.node)
+        and name in (None, pod.name)
+        and owner in (None, pod.owner)
     ]
     found, following = page(wanted, asked, key=lambda pair: pair[0])
     return written(request, [texts.of(pod) for _, pod in found], following, [part])

@@ -18,6 +18,7 @@ export const pages: readonly PageEntry[] = [
   { path: "/", load: () => import("./pages/fleet/page") },
   { path: "/clusters/new", load: () => import("./pages/create/page") },
   { path: "/clusters/:cluster", load: () => import("./pages/cluster/page") },
+  { path: "/clusters/:cluster/pods/:namespace/:pod", load: () => import("./pages/logs/page") },
   { path: "/changes", load: () => import("./pages/changes/page") },
   { path: "/changes/:change", load: () => import("./pages/change/page") },
   { path: "/tokens", load: () => import("./pages/tokens/page") },

@@ -7,6 +7,7 @@ import { api } from "../../api/client";
 import { everyPage, useEveryPage } from "../../api/lists";
 import type { NodeView } from "../../api/schema";
 import { useSession } from "../../api/session";
+import { RouteLink } from "../../frame/route-link";
 import { Absent } from "../../parts/card";
 import { type Column, Listing } from "../../parts/listing";
 import { t } from "../../texts";
@@ -21,7 +22,7 @@ export function Nodes({ cluster }: { readonly cluster: string }) {
   const list = useEveryPage<NodeView>(query as Parameters<typeof useEveryPage<NodeView>>[0]);
   const [rebooted, setRebooted] = useState<NodeView | null>(null);
   const mayPropose = may("propose");
-  const columns = useMemo(() => columnsOf(mayPropose, setRebooted), [mayPropose]);
+  const columns = useMemo(() => columnsOf(cluster, mayPropose, setRebooted), [cluster, mayPropose]);
   if (list.data === undefined && list.error) {
     return <Absent error={list.error} onRetry={() => void list.refetch()} />;
   }
@@ -71,6 +72,7 @@ function Health({ view }: { readonly view: NodeView }) {
 }
 
 function columnsOf(
+  cluster: string,
   mayPropose: boolean,
   onReboot: (node: NodeView) => void,
 ): readonly [Column<NodeView>, ...Column<NodeView>[]] {
@@ -122,7 +124,12 @@ function columnsOf(
     {
       id: "pods",
       header: words.columns.pods,
-      cell: ({ pods }) => pods ?? t.common.unknown,
+      cell: ({ pods, node }) =>
+        pods && node ? (
+          <RouteLink to={`/clusters/${cluster}?tab=pods&node=${node.name}`}>{pods}</RouteLink>
+        ) : (
+          (pods ?? t.common.unknown)
+        ),
       value: ({ pods }) => pods ?? undefined,
       width: 70,
       half: true,

@@ -18,6 +18,7 @@ import { Overview } from "./overview";
 const Drift = lazy(async () => ({ default: (await import("./drift")).Drift }));
 const Groups = lazy(async () => ({ default: (await import("./groups/groups")).Groups }));
 const Nodes = lazy(async () => ({ default: (await import("./nodes")).Nodes }));
+const Pods = lazy(async () => ({ default: (await import("./pods")).Pods }));
 const Timeline = lazy(async () => ({ default: (await import("./timeline")).Timeline }));
 
 const ABOVE = [{ text: t.fleet.title, href: "/" }];
@@ -91,6 +92,7 @@ function Parts({ view }: { readonly view: ClusterView }) {
         { id: "overview", label: words.overview, content: <Overview view={view} /> },
         { id: "groups", label: words.groups, content: later(<Groups cluster={view.cluster} />) },
         { id: "nodes", label: words.nodes, content: later(<Nodes cluster={view.cluster} />) },
+        { id: "pods", label: words.pods, content: later(<Pods cluster={view.cluster} />) },
         { id: "drift", label: `${words.drift}${drifted}`, content: later(<Drift view={view} />) },
         { id: "timeline", label: words.timeline, content: later(<Timeline cluster={view.cluster} />) },
       ]}

@@ -7,6 +7,7 @@ export const cluster = {
     overview: "Overview",
     groups: "Instance groups",
     nodes: "Nodes",
+    pods: "Pods",
     drift: "Drift",
     timeline: "Timeline",
   },

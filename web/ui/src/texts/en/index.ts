@@ -6,5 +6,6 @@ export { create } from "./create";
 export { fleet } from "./fleet";
 export { frame, news, problems } from "./frame";
 export { login } from "./login";
+export { logs, pods } from "./logs";
 export { plan } from "./plan";
 export { tokens } from "./tokens";
