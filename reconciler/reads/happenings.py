@@ -18,12 +18,14 @@ from schemas.values import JsonObject
 
 EVENT: Final = Gvk("v1", "Event")
 MOST: Final = 2000  # of each source; older ones are not told
+NODE_PREFIX: Final = "hyperpod-"
 PAGES: Final = 5  # of HyperPod's, 100 each
 
 
 class EventView(View):
     """`source`: kubernetes or hyperpod. `level`: info, warning or error. `about`: what it is about, `Pod/train-0`,
-    `Instance/i-…`. `count`: how often it was seen, from `first` to `at`."""
+    `Instance/i-…`. `instance`: which one it is about, or on which it was seen. `count`: how often it was seen, from
+    `first` to `at`."""
 
     id: str
     at: str
@@ -83,8 +85,15 @@ def _kubernetes(item: JsonObject) -> EventView:
         message=told(str(item.get("message") or "")),
         about=f"{about.get('kind') or ''}/{about.get('name') or ''}",
         namespace=str(about.get("namespace") or meta.get("namespace") or ""),
+        instance=_instance(about, item.get("source") or {}),
         count=count if isinstance(count, int) else 1,
     )
+
+
+def _instance(about: Mapping[str, Any], source: Mapping[str, Any]) -> str:
+    """Of an event about a node, or one that the kubelet of a node tells about a pod there; "" for others."""
+    node = str((about.get("name") if about.get("kind") == "Node" else source.get("host")) or "")
+    return node.removeprefix(NODE_PREFIX) if node.startswith(f"{NODE_PREFIX}i-") else ""
 
 
 def _of_hyperpod(world: World, node: str | None) -> list[EventView]:

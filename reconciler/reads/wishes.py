@@ -37,7 +37,7 @@ class GroupWish(View):
 
 
 class StorageWish(View):
-    """`own`: the bucket is made for this cluster."""
+    """`own`: the bucket is made for this cluster. `capacity`: what the claim states; S3 has no limit."""
 
     name: str
     bucket: str
@@ -46,6 +46,8 @@ class StorageWish(View):
     own: bool
     namespace: str
     read_only: bool
+    capacity: str = ""
+    mount_options: tuple[str, ...] = ()
     where: str = ""
 
 
@@ -143,5 +145,7 @@ def _storage(doc: Document, model: Storage, names: Names) -> StorageWish:
         own=own,
         namespace=model.spec.namespace,
         read_only=model.spec.read_only,
+        capacity=model.spec.capacity,
+        mount_options=model.spec.mount_options,
         where=f"{doc.path}:{doc.line}",
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.livebox import HYPERPOD, LiveBox, pod
+from tests.api.livebox import HYPERPOD, LiveBox, machine, pod
 from tests.live.aws_server import Answer
 from tests.waiting import until
 
@@ -113,6 +113,30 @@ def test_events_of_both_sources_newest_first(live: LiveBox) -> None:
     assert [one["message"] for one in first["items"]] == ["second"]
     only = reader.get("/clusters/prod/events?level=warning&about=Pod/train-0").json()["items"]
     assert [one["message"] for one in only] == ["first"]
+
+
+def test_events_of_a_node_and_of_a_group(live: LiveBox) -> None:
+    """Kubernetes knows no groups: the nodes of a group tell which of its events belong there."""
+    mine, other = "i-0aaaaaaaaaaaaaaaa", "i-0bbbbbbbbbbbbbbbb"
+    about_node = {"involvedObject": {"kind": "Node", "name": f"hyperpod-{mine}"}}
+    live.apply(
+        event("node", "about the node", "2026-03-01T09:00:00Z", **about_node),
+        event("kubelet", "by its kubelet", "2026-03-01T09:01:00Z", source={"host": f"hyperpod-{mine}"}),
+        event("elsewhere", "of another group", "2026-03-01T09:02:00Z", source={"host": f"hyperpod-{other}"}),
+        event("nowhere", "of no node", "2026-03-01T09:03:00Z", source={"host": "ip-10-0-0-1"}),
+    )
+    live.machines(machine(mine), machine(other, group="system"))
+    live.says["ListClusterEvents"] = lambda _: Answer(json={"Events": [hyperpod_event("1", "of HyperPod")]})
+    reader = live.ready()
+
+    def messages(query: str) -> set[str]:
+        told = reader.get(f"/clusters/prod/events?{query}").json()["items"]
+        return {one["message"] for one in told}
+
+    until(lambda: messages("group=gpu"), lambda found: len(found) == 3)
+    assert messages("group=gpu") == messages(f"node={mine}") == {"about the node", "by its kubelet", "of HyperPod"}
+    assert messages("group=system") == {"of another group"}
+    assert messages("group=gpu&source=kubernetes&level=info") == set()
 
 
 def test_a_source_of_events_that_cannot_be_seen_is_told(live: LiveBox) -> None:

@@ -81,8 +81,8 @@ def person(browser: Browser, house: UiHouse) -> Iterator[Person]:
     came.leave()
 
 
-def write(live: LiveBox, *lines: str, at: float = START + 1000, container: str = "main") -> None:
-    live.server.log("training", "train-0", *lines, at=at, container=container)
+def write(live: LiveBox, *lines: str) -> None:
+    live.server.log("training", "train-0", *lines, at=START + 1000)
 
 
 def test_from_a_node_to_a_log_that_grows(person: Person, live: LiveBox) -> None:
@@ -124,7 +124,7 @@ def test_lines_are_found_by_keyboard_and_shown_alone(person: Person, live: LiveB
     person.go(TRAIN, "train-0")
     search = page.get_by_label("Find in the lines")
     search.fill("aborted")
-    expect(page.get_by_text("50 lines", exact=True)).to_be_visible()
+    expect(page.get_by_text("50 lines", exact=True).first).to_be_visible()
     for key, found in (("Enter", "1 of 50 lines"), ("Enter", "2 of 50 lines"), ("Shift+Enter", "1 of 50 lines")):
         search.press(key)
         expect(page.get_by_text(found, exact=True).first).to_be_visible()
@@ -134,6 +134,7 @@ def test_lines_are_found_by_keyboard_and_shown_alone(person: Person, live: LiveB
     expect(line(person, "00000")).to_be_hidden()
     expect(line(person, "00004")).to_be_visible()
     write(live, "aborted again", "and something else")
+    page.get_by_role("button", name="2 new lines below").click()
     expect(line(person, "aborted again")).to_be_in_viewport()
     expect(line(person, "something else")).to_be_hidden()
     search.fill("nowhere to be found")
@@ -163,16 +164,15 @@ def test_what_a_program_writes_does_nothing_to_the_page(person: Person, live: Li
 
 def test_a_container_is_chosen_and_the_life_before_is_read(person: Person, live: LiveBox) -> None:
     running(live, lines=1)
-    again = pod("train-0", namespace="training", on=NODE, containers=("main", "agent"))
-    again["status"]["containerStatuses"][1]["restartCount"] = 2
-    live.gone("Pod", "train-0", "training")
-    live.apply(again)
-    write(live, "from main", at=START)
-    write(live, "from the agent", container="agent")
+    two = pod("train-2", namespace="training", on=NODE, containers=("main", "agent"))
+    two["status"]["containerStatuses"][1]["restartCount"] = 2
+    live.apply(two)
+    live.server.log("training", "train-2", "from main", at=START)
+    live.server.log("training", "train-2", "from the agent", at=START, container="agent")
     page = person.page
-    person.go(TRAIN, "train-0")
+    person.go("/clusters/prod/pods/training/train-2", "train-2")
     expect(line(person, "from main")).to_be_visible()
-    page.get_by_label("Container").click()
+    page.get_by_role("button", name="Container main").click()
     page.get_by_role("option", name="agent").click()
     expect(line(person, "from the agent")).to_be_visible()
     expect(line(person, "from main")).to_be_hidden()
@@ -216,15 +216,13 @@ def test_a_service_that_goes_away_is_waited_for(person: Person, live: LiveBox) -
         person.forgive(forgiven)
 
 
-def test_a_log_that_cannot_be_read_says_why(person: Person, live: LiveBox) -> None:
+def test_a_pod_that_is_not_there_is_told(person: Person, live: LiveBox) -> None:
     running(live, lines=1)
     page = person.page
-    page.goto(f"{person.house.url}/clusters/prod/pods/training/gone?container=main")
-    expect(page.get_by_text("This log cannot be read")).to_be_visible()
-    expect(page.get_by_text("This pod is not there now.", exact=False)).to_be_visible()
-    person.check("logs-refused")
-    for forgiven in ("404", "WebSocket"):
-        person.forgive(forgiven)
+    person.go("/clusters/prod/pods/training/gone?container=main", "gone")
+    expect(page.get_by_text("This pod is not there now", exact=False)).to_be_visible()
+    expect(page.get_by_text("Nothing more comes: the pod is gone.").first).to_be_visible()
+    person.check("logs-gone")
 
 
 def test_what_is_kept_is_bounded_and_can_be_taken_along(person: Person, live: LiveBox, tmp_path: Path) -> None:

@@ -16,9 +16,11 @@ import { Overview } from "./overview";
 
 // The overview is what one comes for; the rest is loaded when it is opened.
 const Drift = lazy(async () => ({ default: (await import("./drift")).Drift }));
+const Events = lazy(async () => ({ default: (await import("./events/events")).Events }));
 const Groups = lazy(async () => ({ default: (await import("./groups/groups")).Groups }));
 const Nodes = lazy(async () => ({ default: (await import("./nodes")).Nodes }));
 const Pods = lazy(async () => ({ default: (await import("./pods")).Pods }));
+const Storages = lazy(async () => ({ default: (await import("./storage/storages")).Storages }));
 const Timeline = lazy(async () => ({ default: (await import("./timeline")).Timeline }));
 
 const ABOVE = [{ text: t.fleet.title, href: "/" }];
@@ -93,6 +95,8 @@ function Parts({ view }: { readonly view: ClusterView }) {
         { id: "groups", label: words.groups, content: later(<Groups cluster={view.cluster} />) },
         { id: "nodes", label: words.nodes, content: later(<Nodes cluster={view.cluster} />) },
         { id: "pods", label: words.pods, content: later(<Pods cluster={view.cluster} />) },
+        { id: "storage", label: words.storage, content: later(<Storages view={view} />) },
+        { id: "events", label: words.events, content: later(<Events view={view} />) },
         { id: "drift", label: `${words.drift}${drifted}`, content: later(<Drift view={view} />) },
         { id: "timeline", label: words.timeline, content: later(<Timeline cluster={view.cluster} />) },
       ]}

@@ -59,7 +59,7 @@ export function Asking({ pod, container, wish, onChange }: AskingProps) {
   );
 }
 
-const SPAN = { colspan: { default: 12, xs: 6, m: 3 } } as const;
+const SPAN = { colspan: { default: 6, s: 3 } } as const;
 
 /** Taken when somebody leaves the field or presses Enter: each letter would begin another reading. */
 function At({ wish, onChange }: Pick<AskingProps, "wish" | "onChange">) {

@@ -145,7 +145,7 @@ export function Shown({ log, name, container, hasTimeLimit, onAgain }: ShownProp
           hasTimes={look.times}
           onEnd={onEnd}
         />
-        {lines.count === 0 && (state.kind === "open" || state.kind === "ended") && (
+        {lines.count === 0 && (state.kind === "open" || (state.kind === "ended" && state.reason !== "PodGone")) && (
           <Empty text={hasTimeLimit ? words.noLinesFrom : words.noLines} />
         )}
         {shown?.length === 0 && lines.count > 0 && <Empty text={words.noneMatch} />}

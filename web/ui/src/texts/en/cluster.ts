@@ -8,6 +8,8 @@ export const cluster = {
     groups: "Instance groups",
     nodes: "Nodes",
     pods: "Pods",
+    storage: "Storage",
+    events: "Events",
     drift: "Drift",
     timeline: "Timeline",
   },

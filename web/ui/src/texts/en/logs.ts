@@ -6,7 +6,7 @@ const number = (value: number) => value.toLocaleString("en");
 export const logs = {
   above: "Pods",
   facts: { phase: "Phase", node: "Node", owner: "Owner", none: "None", restarts: "Restarts" },
-  gone: "This pod is not there now. What is shown was read while it was.",
+  gone: "This pod is not there now, and its log went with it. What was read before stays here until you leave.",
   container: "Container",
   containerHint: (name: string, state: string) => `${name} (${state})`,
   init: "init",
