@@ -125,3 +125,5 @@ def test_pods_by_namespace_node_and_owner(live: LiveBox) -> None:
     names = [item["name"] for item in reader.get(f"/clusters/prod/pods?node=hyperpod-{B}").json()["items"]]
     assert names == ["other"]
     assert reader.get("/clusters/prod/pods?namespace=nowhere").json()["items"] == []
+    named = reader.get("/clusters/prod/pods?namespace=default&name=train-0&limit=1").json()["items"]
+    assert [item["name"] for item in named] == ["train-0"]

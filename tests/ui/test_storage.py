@@ -30,7 +30,7 @@ def house(live: LiveBox) -> Iterator[UiHouse]:
 
 def bucket(seen: dict[str, Any]) -> Answer:
     """Two folders and a file on top; models holds 150 files, in pages; logs holds nothing; broken cannot be read."""
-    query = parse_qs(urlsplit(seen["path"]).query)
+    query = parse_qs(urlsplit(str(seen["path"])).query)
     prefix = query["prefix"][0]
     if prefix == TOP:
         folders = ("checkpoints", "empty", "models", "secret")

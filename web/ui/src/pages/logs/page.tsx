@@ -50,7 +50,7 @@ export function Component() {
 function Facts({ cluster, pod }: { readonly cluster: string; readonly pod: PodView }) {
   const { type, text } = phaseSign(pod);
   return (
-    <SpaceBetween direction="horizontal" size="s">
+    <span className="log-facts">
       <span>{pod.namespace}</span>
       <StatusIndicator type={type}>{text}</StatusIndicator>
       {pod.node && (
@@ -62,7 +62,7 @@ function Facts({ cluster, pod }: { readonly cluster: string; readonly pod: PodVi
           {words.facts.restarts}: {pod.restarts}
         </span>
       )}
-    </SpaceBetween>
+    </span>
   );
 }
 
@@ -81,7 +81,7 @@ function Logs({ cluster, namespace, name, pod }: LogsProps) {
   const container = chosenContainer(pod, wish.container);
   // From when on is said once: what "the last hour" means must not move while one reads.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the clock goes on, the question does not
-  const start = useMemo(() => startOf(wish, now), [wish.from, wish.at, wish.isPast, container, reading]);
+  const start = useMemo(() => startOf(wish, now), [wish.from, wish.at, wish.isPast, container, reading, now === null]);
   const question = useMemo(
     () =>
       start === null || (pod === undefined && container === undefined && reading === 0 && wish.container === undefined)

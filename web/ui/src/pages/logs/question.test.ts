@@ -18,6 +18,10 @@ test.each<[string, object | null, string]>([
   expect(startOf(read(address), NOW)).toEqual(start);
 });
 
+test("before the engine's time is known nothing begins that depends on it", () => {
+  expect([startOf(read("from=1h"), null), startOf(read("from=200"), null)]).toEqual([null, { tail: 200 }]);
+});
+
 test.each<[string, string | null, string]>([
   ["2026-03-01T10:00:00Z", "2026-03-01T10:00:00.000Z", "RFC 3339"],
   ["2026-03-01 10:00", "2026-03-01T10:00:00.000Z", "as people write; UTC"],

@@ -43,10 +43,13 @@ export function writeWish(before: URLSearchParams, { container, from, at, isPast
   return search;
 }
 
-/** null: there is no time to begin at yet. `now`: milliseconds since 1970 of the clock that the logs have. */
-export function startOf({ from, at }: Wish, now: number): Start | null {
+/**
+ * null: there is no time to begin at yet. `now`: milliseconds since 1970 of the clock that the logs have; null: it is not
+ * known yet.
+ */
+export function startOf({ from, at }: Wish, now: number | null): Start | null {
   const minutes = MINUTES[from];
-  if (minutes !== undefined) return { since: new Date(now - minutes * 60_000).toISOString() };
+  if (minutes !== undefined) return now === null ? null : { since: new Date(now - minutes * 60_000).toISOString() };
   if (from === "all") return { since: BEGINNING };
   if (from !== "at") return { tail: Number(from) };
   const moment = momentOf(at);
