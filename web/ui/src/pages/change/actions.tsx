@@ -3,7 +3,7 @@ import Button from "@cloudscape-design/components/button";
 import ButtonDropdown from "@cloudscape-design/components/button-dropdown";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useState } from "react";
-import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
+import type { ChangeView as Change } from "../../api/schema";
 import { useSession } from "../../api/session";
 import { t } from "../../texts";
 import { Ask } from "./ask";

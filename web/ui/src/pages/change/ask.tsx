@@ -5,7 +5,7 @@ import Textarea from "@cloudscape-design/components/textarea";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { client } from "../../api/client";
-import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
+import type { ChangeView as Change } from "../../api/schema";
 import { useNotices } from "../../live/notices";
 import { Question } from "../../parts/question";
 import { t } from "../../texts";

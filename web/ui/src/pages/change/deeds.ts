@@ -1,5 +1,5 @@
 /** What somebody may do with a change now, and what is in the way of it, before the API is asked. */
-import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
+import type { ChangeView as Change } from "../../api/schema";
 import type { Session } from "../../api/session";
 import { t } from "../../texts";
 

@@ -4,7 +4,7 @@ import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
 import KeyValuePairs, { type KeyValuePairsProps } from "@cloudscape-design/components/key-value-pairs";
 import SpaceBetween from "@cloudscape-design/components/space-between";
-import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
+import type { ChangeView as Change } from "../../api/schema";
 import { RouteLink } from "../../frame/route-link";
 import { short } from "../../parts/commits";
 import { Ago } from "../../parts/times";

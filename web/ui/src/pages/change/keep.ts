@@ -1,7 +1,7 @@
 /** Puts a change, as a write answered with it, in the place of what was read; what hangs on it is read again. */
 import { useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client";
-import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
+import type { ChangeView as Change } from "../../api/schema";
 
 export function useKeepChange(): (change: Change) => void {
   const queries = useQueryClient();

@@ -1,6 +1,6 @@
 import { Route, Routes } from "react-router";
 import { expect, test, vi } from "vitest";
-import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
+import type { ChangeView as Change } from "../../api/schema";
 import { person, problem, serve, show, until } from "../../testing/service";
 import { t } from "../../texts";
 import { deedsOf } from "./deeds";

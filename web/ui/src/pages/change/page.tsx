@@ -4,7 +4,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import Tabs from "@cloudscape-design/components/tabs";
 import { useParams, useSearchParams } from "react-router";
 import { api } from "../../api/client";
-import type { ReconcilerChangesViewsChangeView as Change } from "../../api/schema";
+import type { ChangeView as Change } from "../../api/schema";
 import { Page } from "../../frame/page";
 import { Absent, Card } from "../../parts/card";
 import { Conflicts } from "../../parts/conflicts";

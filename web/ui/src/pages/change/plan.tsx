@@ -8,7 +8,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, client } from "../../api/client";
-import type { ReconcilerChangesViewsChangeView as Change, ChangePlanView, ReachView } from "../../api/schema";
+import type { ChangeView as Change, ChangePlanView, ReachView } from "../../api/schema";
 import { ProblemAlert } from "../../frame/problem-alert";
 import { Absent } from "../../parts/card";
 import { Plan } from "../../parts/plan/plan";

@@ -8,11 +8,7 @@ import StatusIndicator from "@cloudscape-design/components/status-indicator";
 import Textarea from "@cloudscape-design/components/textarea";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client";
-import type {
-  ApprovalView,
-  ReconcilerChangesViewsChangeView as Change,
-  ReconcilerChangesViewsEventView as Said,
-} from "../../api/schema";
+import type { ApprovalView, ChangeView as Change, ChangeEventView as Said } from "../../api/schema";
 import { useSession } from "../../api/session";
 import { ProblemAlert } from "../../frame/problem-alert";
 import { Ago, exact } from "../../parts/times";

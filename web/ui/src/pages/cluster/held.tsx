@@ -7,7 +7,7 @@ import Header from "@cloudscape-design/components/header";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import StatusIndicator from "@cloudscape-design/components/status-indicator";
 import { useState } from "react";
-import type { ClusterView, ReconcilerReadsClustersHeldView as HeldView, NewOrder } from "../../api/schema";
+import type { ClusterView, HeldView, NewOrder } from "../../api/schema";
 import { useSession } from "../../api/session";
 import { Ago } from "../../parts/times";
 import { t } from "../../texts";

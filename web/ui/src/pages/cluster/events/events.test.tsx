@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ClusterView, ReconcilerReadsHappeningsEventView as EventView } from "../../../api/schema";
+import type { ClusterView, EventView } from "../../../api/schema";
 import { serve, show, until } from "../../../testing/service";
 import { t } from "../../../texts";
 import { Events } from "./events";

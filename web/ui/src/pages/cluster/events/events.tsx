@@ -8,7 +8,7 @@ import StatusIndicator, { type StatusIndicatorProps } from "@cloudscape-design/c
 import { useSearchParams } from "react-router";
 import { api } from "../../../api/client";
 import { everyPage } from "../../../api/lists";
-import type { ClusterView, ReconcilerReadsHappeningsEventView as EventView } from "../../../api/schema";
+import type { ClusterView, EventView } from "../../../api/schema";
 import { RouteLink } from "../../../frame/route-link";
 import { Absent } from "../../../parts/card";
 import { Empty } from "../../../parts/listing";
