@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from instantstart_mcp.calling import Door
 from instantstart_mcp.server import make_server
+from instantstart_mcp.watching import Watching
 
 PATH: Final = "/mcp"
 _HERE: Final = "http://localhost"
@@ -28,7 +29,8 @@ class Mounted:
     def __init__(self, app: ASGIApp) -> None:
         """`app`: where the REST API is."""
         self._client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=_HERE)
-        self.server = make_server(Door(client=self._client))
+        self._watching = Watching(lasting=False)
+        self.server = make_server(Door(client=self._client), self._watching)
         self._app = self.server.streamable_http_app(
             streamable_http_path=PATH,
             stateless_http=True,
@@ -37,6 +39,10 @@ class Mounted:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
+
+    def end_streams(self) -> None:
+        """Before the service stops. In the event loop that serves."""
+        self._watching.end()
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:

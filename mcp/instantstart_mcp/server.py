@@ -31,10 +31,11 @@ Every cluster is named in every call; there is no active cluster."""
 _AGENT: Final[Json] = {"kind": "agent", "scopes": ["read", "propose"]}
 
 
-def make_server(door: Door) -> MCPServer[Door]:
-    """One server. Its tools use the API by `door`; the caller closes the door's client."""
+def make_server(door: Door, watching: Watching | None = None) -> MCPServer[Door]:
+    """One server. Its tools use the API by `door`; the caller closes the door's client. `watching`: of a caller who
+    ends streams before the server."""
 
-    watching = Watching(lasting=door.token is not None)
+    watching = watching or Watching(lasting=door.token is not None)
 
     @asynccontextmanager
     async def lifespan(_server: MCPServer[Door]) -> AsyncGenerator[Door]:

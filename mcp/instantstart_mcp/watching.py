@@ -29,6 +29,7 @@ from mcp.types import (
     InputRequiredResult,
     ResourceUpdatedNotification,
     ResourceUpdatedNotificationParams,
+    SubscriptionsListenResult,
 )
 
 from instantstart_mcp.api import ApiProblem
@@ -39,8 +40,6 @@ MOST: Final = 20  # resources that one client is told about at once
 _LOOKS: Final = frozenset({"observed_at", "looked_at"})  # when somebody looked is no news
 Ctx = ServerRequestContext[Any, Any]
 Tell = Callable[[str], Awaitable[None]]
-
-
 _UNSEEN: Final = "unseen"  # it could not be read now; it may not be different
 _REFUSED: Final = "refused"
 
@@ -50,6 +49,7 @@ class Watching:
     """`lasting`: the server serves one connection, to its end."""
 
     lasting: bool
+    _ends: anyio.Event = field(default_factory=anyio.Event)
     _tasks: TaskGroup | None = None
     _scopes: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
 
@@ -64,13 +64,17 @@ class Watching:
                 self._tasks = None
                 tasks.cancel_scope.cancel()
 
+    def end(self) -> None:
+        """The server stops: every stream ends in good order. In its event loop."""
+        self._ends.set()
+
     def add_to(self, server: MCPServer[Door]) -> None:
         async def watched(ctx: Ctx, call_next: CallNext) -> HandlerResult:
             match ctx.method:
                 case "initialize" | "server/discover":
                     return self._promised(ctx.method, await call_next(ctx))
                 case "subscriptions/listen":
-                    return await _listened(server, ctx, call_next)
+                    return await self._listened(server, ctx, call_next)
                 case "resources/subscribe" if self.lasting:
                     return await self._subscribed(server, ctx)
                 case "resources/unsubscribe" if self.lasting:
@@ -113,42 +117,53 @@ class Watching:
         await self._tasks.start(watch)
         return {}
 
+    async def _listened(self, server: MCPServer[Door], ctx: Ctx, call_next: CallNext) -> HandlerResult:
+        """The SDK says which of the wishes are granted and holds the stream open; what happens is written beside it."""
+        params, uris = _granted(dict(ctx.params or {}), await _changing(server))
+        stamp: Any = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
 
-async def _listened(server: MCPServer[Door], ctx: Ctx, call_next: CallNext) -> HandlerResult:
-    """The SDK says which of the wishes are granted and holds the stream open; what happens is written beside it."""
-    params = dict(ctx.params or {})
+        async def tell(uri: str) -> None:
+            told = ResourceUpdatedNotification(params=ResourceUpdatedNotificationParams(uri=uri, _meta=stamp))
+            await ctx.session.send_notification(told, related_request_id=ctx.request_id)
+
+        failed: Exception | None = None
+        async with anyio.create_task_group() as tasks:
+
+            async def watch(uri: str, *, task_status: TaskStatus[None]) -> None:
+                await _watch(server, ctx, uri, tell, task_status)
+                tasks.cancel_scope.cancel()
+
+            async def ended() -> None:
+                await self._ends.wait()
+                tasks.cancel_scope.cancel()
+
+            for uri in uris:
+                await tasks.start(watch, uri)
+            tasks.start_soon(ended)
+            try:
+                return await call_next(replace(ctx, params=params))
+            except Exception as error:  # out of the group as it is
+                failed = error
+            finally:
+                tasks.cancel_scope.cancel()
+        if failed is None and self._ends.is_set():
+            return SubscriptionsListenResult(_meta=stamp)
+        raise failed or MCPError(INVALID_REQUEST, "the token may not read here any more: no updates will come")
+
+
+def _granted(params: dict[str, Any], changing: Callable[[str], bool]) -> tuple[dict[str, Any], list[str]]:
+    """The wishes that are granted, and the resources among them. What is no wish is left for the SDK to refuse."""
     wishes = _mapping(params.get("notifications"))
     asked: Any = wishes.get("resourceSubscriptions", [])
-    if not isinstance(asked, list) or any(not isinstance(uri, str) for uri in cast("list[object]", asked)):
-        return await call_next(ctx)  # the SDK refuses it
-    changing = await _changing(server)
+    if (
+        not wishes
+        or not isinstance(asked, list)
+        or any(not isinstance(one, str) for one in cast("list[object]", asked))
+    ):
+        return params, []
     uris = [uri for uri in dict.fromkeys(cast("list[str]", asked)) if changing(uri)][:MOST]
-    # Wishes for lists are told to be not granted; what is no wish at all is left for the SDK to refuse.
-    granted = {name: wish for name, wish in wishes.items() if not isinstance(wish, bool)}
-    if wishes:
-        params["notifications"] = {**granted, "resourceSubscriptions": uris}
-    stamp: Any = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
-
-    async def tell(uri: str) -> None:
-        told = ResourceUpdatedNotification(params=ResourceUpdatedNotificationParams(uri=uri, _meta=stamp))
-        await ctx.session.send_notification(told, related_request_id=ctx.request_id)
-
-    failed: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-
-        async def watch(uri: str, *, task_status: TaskStatus[None]) -> None:
-            await _watch(server, ctx, uri, tell, task_status)
-            tasks.cancel_scope.cancel()
-
-        for uri in uris:
-            await tasks.start(watch, uri)
-        try:
-            return await call_next(replace(ctx, params=params))
-        except Exception as error:  # out of the group as it is
-            failed = error
-        finally:
-            tasks.cancel_scope.cancel()
-    raise failed or MCPError(INVALID_REQUEST, "the token may not read here any more: no updates will come")
+    others = {name: wish for name, wish in wishes.items() if not isinstance(wish, bool)}  # of lists none is granted
+    return {**params, "notifications": {**others, "resourceSubscriptions": uris}}, uris
 
 
 async def _watch(server: MCPServer[Door], ctx: Ctx, uri: str, tell: Tell, started: TaskStatus[None]) -> None:

@@ -77,7 +77,7 @@ def measured_messages(box: ApiBox, calls: int) -> list[float]:
             "Accept": "application/json, text/event-stream",
             "MCP-Protocol-Version": "2025-11-25",
         }
-        async with httpx.AsyncClient(base_url=box.url, headers=headers, trust_env=False) as sender:
+        async with httpx.AsyncClient(base_url=box.url, headers=headers, timeout=60, trust_env=False) as sender:
 
             async def one(number: int) -> None:
                 name, arguments, _ = TOOLS[number % len(TOOLS)]
@@ -94,7 +94,9 @@ def measured_messages(box: ApiBox, calls: int) -> list[float]:
 def measured_api(box: ApiBox, calls: int) -> list[float]:
     async def whole() -> list[float]:
         headers = {"Authorization": f"Bearer {agent(box)}"}
-        async with httpx.AsyncClient(base_url=f"{box.url}/api/v1", headers=headers, trust_env=False) as reader:
+        async with httpx.AsyncClient(
+            base_url=f"{box.url}/api/v1", headers=headers, timeout=60, trust_env=False
+        ) as reader:
 
             async def one(number: int) -> None:
                 assert (await reader.get(TOOLS[number % len(TOOLS)][2])).status_code == 200

@@ -173,6 +173,16 @@ def test_a_stream_ends_with_the_right_to_read(prod: ApiBox) -> None:
     talk(prod, script, token=token, way="http")
 
 
+def test_a_service_that_stops_ends_its_streams_in_good_order(prod: ApiBox) -> None:
+    async def script(client: Client) -> list[object]:
+        with anyio.fail_after(PATIENCE):
+            async with client.listen(resource_subscriptions=[STATUS]) as stream:
+                await run_sync(prod.stop)
+                return [event async for event in stream]
+
+    assert talk(prod, script, way="http") == []
+
+
 @pytest.mark.parametrize(
     ("way", "era", "subscribe"),
     [

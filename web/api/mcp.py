@@ -3,6 +3,7 @@ who may do what is decided there and nowhere else. No cookie counts here, and no
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -80,4 +81,15 @@ async def running(app: FastAPI) -> AsyncGenerator[None]:
         yield
         return
     async with door.mounted.running():
-        yield
+        stop = asyncio.create_task(_end_streams(door, app.state.house))
+        try:
+            yield
+        finally:
+            stop.cancel()
+
+
+async def _end_streams(door: McpDoor, house: House) -> None:
+    """With those of the events: when the bus is closed."""
+    async for _ in house.bus.batches():
+        pass
+    door.mounted.end_streams()
