@@ -16,6 +16,7 @@ Kind = Literal["commit", "tree", "blob"]
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 TREE, FILE, EXECUTABLE, LINK, SUBMODULE = "40000", "100644", "100755", "120000", "160000"
+_MODES = {mode.encode(): mode for mode in (TREE, FILE, EXECUTABLE, LINK, SUBMODULE)}
 _TREE_ENTRY = re.compile(rb"([0-7]+) ([^\0]*)\0(.{20})", re.DOTALL)
 _PACK_KIND: dict[Kind, int] = {"commit": 1, "tree": 2, "blob": 3}
 
@@ -80,8 +81,12 @@ def parse_tree(data: bytes) -> tuple[TreeEntry, ...]:
     found: list[tuple[bytes, bytes, bytes]] = _TREE_ENTRY.findall(data)
     if sum(len(mode) + len(name) for mode, name, _ in found) + 22 * len(found) != len(data):
         raise ValueError("malformed tree")
-    # Old tools wrote 040000.
-    return tuple([TreeEntry(mode.decode("ascii").lstrip("0"), name, sha.hex()) for mode, name, sha in found])
+    # One text for each mode: thousands of entries are kept. Old tools wrote 040000.
+    return tuple([TreeEntry(_MODES.get(mode) or _mode(mode), name, sha.hex()) for mode, name, sha in found])
+
+
+def _mode(raw: bytes) -> str:
+    return raw.decode("ascii").lstrip("0")
 
 
 def parse_commit(sha: str, data: bytes) -> CommitInfo:

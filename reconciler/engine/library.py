@@ -124,8 +124,9 @@ class Library:
             for name, tree in trees.items()
             if self._known(tree, name) is None and self._at_hand(name, tree) is None
         }
-        for name, loaded, held in self._read(missing):
-            self._stand(trees[name], self._make(trees[name], name, loaded, held))
+        with _resting():
+            for name, loaded, held in self._read(missing):
+                self._stand(trees[name], self._make(trees[name], name, loaded, held))
         if missing and self._shelf is not None:
             self._shelf.prune(trees)
 
