@@ -90,6 +90,11 @@ class Notes:
                 self._seen.popitem(last=False)
         return seen.view
 
+    def let_go(self, name: str) -> None:
+        """Keep nothing of these notes in memory: nobody will read them soon."""
+        with self._lock:
+            self._seen.pop(name, None)
+
     def draft(
         self, batch: Sequence[NotesAppend]
     ) -> tuple[list[NewObject], dict[str, RefUpdate], dict[str, NotesResult]]:

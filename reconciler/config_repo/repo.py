@@ -280,6 +280,10 @@ class ConfigRepo:
     def notes(self, cluster: str) -> NotesView:
         return self._journals.view(cluster)
 
+    def let_go(self, cluster: str) -> None:
+        """Keep nothing of this journal in memory: nobody will read it soon."""
+        self._journals.let_go(cluster)
+
     def journal_tip(self, cluster: str) -> str | None:
         """Where the journal stands, without reading it; None: there is none."""
         return self._journals.tip(cluster)

@@ -54,6 +54,7 @@ def _is_alive(repo: ConfigRepo, cluster: str, memories: dict[str, Memory], tips:
         gone[cluster] = tips[cluster]
         if not known:
             del memories[cluster]
+            repo.let_go(cluster)  # a restart reads the journals of all that ever were
     return alive
 
 

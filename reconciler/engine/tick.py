@@ -399,6 +399,7 @@ class Engine:
                 self.sights.pop(name, None)
                 self.kubes.forget(name)
                 self.library.forget(name)
+                self.repo.let_go(name)
                 self._beside.pop(name, None)
 
     def _act(self, scopes: Sequence[Scope], drafts: dict[str, list[act.Draft]]) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.config_repo.records import NotesView
 from reconciler.engine.tick import AFTER_GONE
 from schemas.journal import Condition
 from tests.bench.bench_fleet import POLICY, cost
@@ -76,11 +77,20 @@ def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
         assert rig.engine.memories == {}
         gc.collect()
         assert folder() is None
+        assert _notes_held() == 0
         rig.cloud.looks.clear()
+        rig.restart()
         assert rig.tick(60).clusters == []
+        assert _notes_held() == 0, "read to see that it ended, and not kept"
         assert (rig.engine.memories, rig.cloud.looks) == ({}, [])
         rig.commit({"cluster": cluster_yaml()})
         assert rig.tick(60).problems == {}
         assert rig.status().seq > seq
     finally:
         rig.close()
+
+
+def _notes_held() -> int:
+    """Journals that somebody keeps."""
+    gc.collect()
+    return sum(isinstance(one, NotesView) and one.tip is not None for one in gc.get_objects())
