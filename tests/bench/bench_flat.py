@@ -14,11 +14,12 @@ from pathlib import Path
 from reconciler.engine.tick import FAMILIES
 from tests.bench.rows import Goal, Row, Size
 from tests.engine.fakes import Rig
-from tests.engine.long_run import Held, LongRun, held
+from tests.engine.long_run import CLUSTERS, Held, LongRun, held
 
 TICKS = {Size.TINY: 20, Size.NORMAL: 1000, Size.FULL: 10_000}
 LIVES = 5
 TOLD = 20  # moments at which it is looked what is held
+PASSING = 12
 ENGINE = FAMILIES + 7  # threads and processes: looking, working (two), the main one, and git of us and of people
 
 
@@ -29,6 +30,7 @@ class Moment:
 
     tick: int
     held: Held
+    clusters: int
     cpu: float
     git: float
 
@@ -111,6 +113,16 @@ def rows(run: LongRun, ticks: int) -> list[Row]:
             + "; notes are longer at the end",
         ),
         Row(
+            bench=f"{what}: clusters that the engine follows",
+            measured=last.clusters,
+            unit="",
+            reference=first.clusters,
+            against=against,
+            goal=Goal.AT_MOST,
+            limit=len(CLUSTERS) + PASSING,
+            note="three that stay, those that come and go, and those that are gone for less than an hour",
+        ),
+        Row(
             bench=f"{what}: ticks at whose end a cluster was Ready",
             measured=min(run.ready.values()),
             unit="",
@@ -130,7 +142,13 @@ def lived(run: LongRun, ticks: int) -> dict[int, Moment]:
             continue
         now, now_git = _cpu()
         each = tick - before
-        moment = Moment(tick=tick, held=held(), cpu=(now - cpu) * 1000 / each, git=(now_git - git) * 1000 / each)
+        moment = Moment(
+            tick=tick,
+            held=held(),
+            clusters=len(run.rig.engine.memories),
+            cpu=(now - cpu) * 1000 / each,
+            git=(now_git - git) * 1000 / each,
+        )
         found[tick] = moment
         if ticks >= TICKS[Size.FULL]:  # it takes long
             cost = f"CPU {moment.cpu:.0f} ms a tick and {moment.git:.0f} ms of git"

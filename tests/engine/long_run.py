@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine import journal
 from schemas.journal import Condition, Phase
 from tests.engine.fakes import AUTHOR, Rig, cluster_yaml, group_yaml, reboot_yaml
 
@@ -126,9 +127,15 @@ class LongRun:
             self._commit({"cluster": cluster_yaml(self._passing[-1], extra)}, self._passing[-1])
         for name in list(self._passing):
             memory = self.rig.engine.memories.get(name)
-            if memory is not None and memory.status().condition is Condition.READY:
+            if memory is not None and memory.status().condition is Condition.READY and self._is_ready(name):
                 self._passing.remove(name)
                 self._commit({"cluster": None}, name)
+
+    def _is_ready(self, cluster: str) -> bool:
+        """As the journal at the remote says: the newest lines that the engine wrote may have been refused there."""
+        status = journal.read(self._people, cluster, self._people.notes(cluster)).status()
+        self._people.let_go(cluster)
+        return status.condition is Condition.READY
 
     def _commit(self, files: Mapping[str, str | None], cluster: str) -> None:
         changes = {
