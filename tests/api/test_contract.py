@@ -27,7 +27,7 @@ CONFIG = """
 with-security-parameters = false
 
 [checks.positive_data_acceptance]
-expected-statuses = ["2xx", "3xx", 400, 401, 403, 404, 409, 410, 412, 422, 429, 503]
+expected-statuses = ["2xx", "3xx", 400, 401, 403, 404, 409, 410, 412, 422, 428, 429, 503]
 
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", 503]
