@@ -36,7 +36,7 @@ def proposal(store: Store, asked: NewRevert) -> Proposal:
         raise InvalidInput("the first commit cannot be taken back", reason="FirstCommit")
     return Proposal(
         title=asked.title or f"Revert: {subject}"[:200],
-        why=asked.why or f"Takes back {commit}.",
+        why=asked.why or f"Takes back {commit[:12]}.",
         base=main,
         files=_own(combining.laid_over(store.repo, commit, parents[0], main)),
         reverts=commit,

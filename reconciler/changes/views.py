@@ -253,9 +253,11 @@ def _plan(seen: Foresight) -> CheckView:
         counts: dict[str, int] = {}
         for action in seen.actions(cluster):
             counts[action.verb.value] = counts.get(action.verb.value, 0) + 1
-        told = ", ".join(f"{number} to {verb}" for verb, number in counts.items()) or "nothing to do"
-        says.append(f"{cluster}: {told}")
-        refused += [f"{one.key}: {one.message}; {one.way_out}".rstrip("; ") for one in seen.impossible[cluster]]
+        impossible = seen.impossible[cluster]
+        told = ", ".join(f"{number} to {verb}" for verb, number in counts.items())
+        if told or not impossible:
+            says.append(f"{cluster}: {told or 'nothing to do'}")
+        refused += [f"{one.key}: {one.message}; {one.way_out}".rstrip("; ") for one in impossible]
         says += [f"{cluster}: {one.message}" for one in scope.plan.findings if one.severity != "info"]
     if refused:
         return CheckView(name="plan", state="failed", says=(*refused, *says))

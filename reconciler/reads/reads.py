@@ -349,7 +349,8 @@ class Reads:
         if sight.problem is not None and sight.certain is None:
             return PartView(name="look", unknown_since=sight.at, reason="NotLooked", message=sight.problem)
         age = (clock.now() - datetime.fromisoformat(sight.certain or sight.at)).total_seconds()
-        if age > LOST_SIGHT * max(self._engine.poll, 60.0):
+        # A look takes real time, also where the clock is a faster one.
+        if age > LOST_SIGHT * max(self._engine.poll, 60.0 * clock.rate):
             text = "the engine has not looked at it for a while"
             return PartView(
                 name="look",

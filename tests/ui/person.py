@@ -7,11 +7,11 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
 
-from tests.ui.house import UiHouse
+from tests.ui.house import NAME, UiHouse
 
 ROOT = Path(__file__).parent.parent.parent
 AXE = ROOT / "web" / "ui" / "node_modules" / "axe-core" / "axe.min.js"
@@ -27,10 +27,19 @@ class Screen(enum.Enum):
     PHONE = (390, 844)
 
 
+class Place(Protocol):
+    """Where a service is, and how somebody gets in."""
+
+    @property
+    def url(self) -> str: ...
+
+    def link(self, name: str = NAME) -> str: ...
+
+
 @dataclass(kw_only=True)
 class Person:
     page: Page
-    house: UiHouse
+    place: Place
     screen: Screen
     context: BrowserContext
     _errors: list[str] = field(default_factory=list[str])
@@ -39,7 +48,14 @@ class Person:
 
     @classmethod
     def come(
-        cls, browser: Browser, house: UiHouse, screen: Screen, *, mode: Mode = "light", login: bool = True
+        cls,
+        browser: Browser,
+        place: Place,
+        screen: Screen,
+        *,
+        name: str = NAME,
+        mode: Mode = "light",
+        login: bool = True,
     ) -> Person:
         """A new browser of somebody, logged in by a one-time link unless told otherwise."""
         width, height = screen.value
@@ -53,17 +69,22 @@ class Person:
             timezone_id="UTC",
         )
         context.set_default_timeout(PATIENCE)
-        came = cls(page=context.new_page(), house=house, screen=screen, context=context)
+        came = cls(page=context.new_page(), place=place, screen=screen, context=context)
         cls.here.append(came)
         came.page.on("console", came._hear)
         came.page.on("pageerror", lambda error: came._errors.append(str(error)))
         if login:
-            came.page.goto(house.link())
+            came.page.goto(place.link(name))
             expect(came.heading("Clusters")).to_be_visible()
         return came
 
+    @property
+    def house(self) -> UiHouse:
+        assert isinstance(self.place, UiHouse)
+        return self.place
+
     def go(self, path: str, title: str) -> None:
-        self.page.goto(f"{self.house.url}{path}")
+        self.page.goto(f"{self.place.url}{path}")
         expect(self.heading(title)).to_be_visible()
 
     def heading(self, name: str) -> Locator:

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.changes.changebox import POLICY, drop, scale
+from tests.engine.fakes import group_yaml
 from tests.ui.house import UiHouse
 from tests.ui.person import Person, Screen
 
@@ -108,6 +109,69 @@ def test_a_change_that_others_got_ahead_of(person: Person) -> None:
     person.page.get_by_role("menuitem", name="Close").click()
     person.page.get_by_role("dialog").get_by_role("button", name="Close", exact=True).last.click()
     expect(person.page.get_by_text("Closed", exact=True).first).to_be_visible()
+
+
+def test_a_change_is_brought_onto_the_branch(person: Person) -> None:
+    """Somebody else was faster elsewhere; an objection holds it back until it is taken back."""
+    page, house = person.page, person.house
+    prod(house)
+    change = proposed(house, "Two more machines", scale(4, group="gpu"))
+    house.box.rig.commit({"system": group_yaml("system", 3)})
+    house.settle()
+    person.go(f"/changes/{change}", "Two more machines")
+    before = page.get_by_role("main").get_by_text(change_head(house, change)[:8])
+    expect(before).to_be_visible()
+    more(person, "Bring onto the branch")
+    expect(page.get_by_text("It is on top of the branch now.")).to_be_visible()
+    expect(before).to_be_hidden()
+
+    more(person, "Request changes", press=False)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Request changes").click()
+    expect(dialog.get_by_text("Say what should be different.", exact=True)).to_be_visible()
+    dialog.get_by_role("textbox").fill("Three are enough.")
+    dialog.get_by_role("button", name="Request changes").click()
+    expect(page.get_by_text("Approval: Waits for a person")).to_be_visible()
+    expect(page.get_by_role("button", name="Merge")).to_be_disabled()
+    person.check("change-objected")
+    more(person, "Withdraw my review")
+    expect(page.get_by_text("Approval: Fine")).to_be_visible()
+    page.get_by_role("tab", name="Reviews and comments").click()
+    expect(page.get_by_text("took their review back", exact=False)).to_be_visible()
+    page.get_by_role("tab", name="Plan").click()
+    page.get_by_role("button", name="Look again").click()
+    expect(page.get_by_text("Update gpu").first).to_be_visible()
+    page.get_by_role("button", name="Merge").click()
+    dialog.get_by_role("button", name="Merge").click()
+    expect(page.get_by_text("Merged. The engine takes it up now.")).to_be_visible()
+    page.get_by_role("button", name="Close", exact=True).first.click()
+    expect(page.get_by_text("Merged. The engine takes it up now.")).to_be_hidden()
+    house.settle()
+
+    person.go("/changes", "Changes")
+    expect(page.get_by_text("No changes here")).to_be_visible()
+    page.get_by_role("button", name="Merged").click()
+    expect(page.get_by_role("link", name="Two more machines")).to_be_visible()
+    page.get_by_role("button", name="Closed").click()
+    expect(page.get_by_text("No changes here")).to_be_visible()
+    page.get_by_role("button", name="All").click()
+    expect(page.get_by_role("link", name="Two more machines")).to_be_visible()
+
+
+def more(person: Person, deed: str, *, press: bool = True) -> None:
+    """What stands below More, and yes."""
+    page = person.page
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name=deed).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    if press:
+        dialog.get_by_role("button", name=deed).click()
+        expect(dialog).to_be_hidden()
+
+
+def change_head(house: UiHouse, change: str) -> str:
+    return str(house.box.client("read").get(f"/changes/{change}").json()["head"])
 
 
 def scaled(house: UiHouse, count: int) -> str:

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.changes.changebox import POLICY
-from tests.engine.fakes import cluster_yaml
 from tests.ui.house import UiHouse
 from tests.ui.person import Person, Screen
 
@@ -145,22 +144,111 @@ def test_what_is_held_is_let_go(person: Person) -> None:
 
 
 def test_drift_is_seen_and_everything_is_held(person: Person) -> None:
-    """What somebody did past git is told before the engine puts it back; a change suspends the cluster."""
-    page, house = person.page, person.house
+    """What somebody did past git is told before the engine puts it back; a change suspends the cluster, another one
+    takes it up again."""
+    page, house, rig = person.page, person.house, person.house.box.rig
     house.clusters("prod")
     house.settle()
-    group = next(one for one in house.box.rig.cloud.of("hyperpod.InstanceGroup") if one.name == "gpu")
+    person.go("/clusters/prod?tab=drift", "prod")
+    propose(person, "Hold everything", "Suspend prod")
+    merge(person)
+    house.settle()
+    group = next(one for one in rig.cloud.of("hyperpod.InstanceGroup") if one.name == "gpu")
     group.spec["count"] = 7
-    house.box.rig.commit({"cluster": cluster_yaml("prod", "  suspend: true\n")})
     for _ in range(3):
         house.tick()
-    person.go("/clusters/prod?tab=drift", "prod")
+    tab(person, "Drift")
     expect(page.get_by_text("This cluster is suspended", exact=False)).to_be_visible()
     expect(page.get_by_text("Waits for a person").first).to_be_visible()
     person.check("cluster-drifted")
-    page.get_by_role("button", name="Go on again").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Propose change").click()
-    expect(person.heading("Take up prod again")).to_be_visible()
+    propose(person, "Go on again", "Take up prod again")
     page.get_by_role("tab", name="Differences (1)").click()
     expect(page.get_by_role("cell", name="+ suspend: false")).to_be_visible()
+    merge(person)
+    house.settle()
+    assert group.spec["count"] == 2
+    expect(page.get_by_text("This cluster is suspended", exact=False)).to_be_hidden()
+    tab(person, "Drift")
+    expect(page.get_by_text("Nothing differs from what is written.")).to_be_visible()
+
+
+def propose(person: Person, button: str, title: str) -> None:
+    """Press a button that opens a form, and propose what it asks for."""
+    page = person.page
+    page.get_by_role("button", name=button).click()
+    page.get_by_role("dialog").get_by_role("button", name="Propose change").click()
+    expect(person.heading(title)).to_be_visible()
+
+
+def merge(person: Person) -> None:
+    page = person.page
+    page.get_by_role("button", name="Merge").click()
+    page.get_by_role("dialog").get_by_role("button", name="Merge").click()
+    page.get_by_role("button", name="Watch prod").click()
+    expect(person.heading("prod")).to_be_visible()
+
+
+def test_a_group_is_deleted_by_two_people(browser: Browser, person: Person) -> None:
+    """Who asks cannot say yes: the second person does, at a browser of their own, and the first one's page shows it."""
+    page, house = person.page, person.house
+    house.box.rig.commit_paths({"clusters/policy.yaml": POLICY})
+    house.clusters("prod")
+    house.settle()
+    person.go("/clusters/prod?tab=groups", "prod")
+    dialog = menu(person, "gpu", "Delete")
+    expect(dialog.get_by_text("All its nodes go", exact=False)).to_be_visible()
+    person.check("cluster-delete-group")
+    dialog.get_by_role("button", name="Propose change").click()
+    expect(person.heading("Delete gpu")).to_be_visible()
+    expect(page.get_by_text("Approval: Waits for a person")).to_be_visible()
+    page.get_by_role("button", name="Approve").click()
+    dialog.get_by_role("button", name="Approve").click()
+    expect(dialog.get_by_text("You may not do this")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+    second = Person.come(browser, house, Screen.DESK, name="second-engineer@example.com")
+    second.page.goto(page.url)
+    second.page.get_by_role("button", name="Approve").click()
+    second.page.get_by_role("dialog").get_by_role("button", name="Approve").click()
+    expect(second.page.get_by_text("Approved.", exact=True).first).to_be_visible()
+    second.leave()
+    expect(page.get_by_text("Approval: Fine")).to_be_visible()
+    merge(person)
+    house.settle()
+    tab(person, "Instance groups")
+    expect(page.get_by_role("button", name="Change system")).to_be_visible()
+    expect(page.get_by_role("button", name="Change gpu")).to_be_hidden()
+    assert {one.name for one in house.box.rig.cloud.of("hyperpod.InstanceGroup")} == {"system"}
+    person.forgive("403")
+
+
+def test_two_people_change_the_same(person: Person) -> None:
+    """Somebody was faster while the form was open. It keeps what was seen, so both values are shown, and neither is
+    lost in silence; it does not come onto the branch as it is."""
+    page, house = person.page, person.house
+    house.clusters("prod")
+    house.settle()
+    person.go("/clusters/prod?tab=groups", "prod")
+    dialog = menu(person, "gpu", "Scale")
+    expect(dialog.get_by_text("2 now")).to_be_visible()
+    house.clusters("prod", gpus=8)
+    house.settle()
+    dialog.get_by_label("Nodes").fill("5")
+    dialog.get_by_role("button", name="Propose change").click()
+    expect(person.heading("Scale gpu from 2 to 5")).to_be_visible()
+    both_values(page.get_by_role("main"))
+    expect(page.get_by_role("button", name="Merge")).to_be_disabled()
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Bring onto the branch").click()
+    dialog.get_by_role("button", name="Bring onto the branch").click()
+    expect(dialog.get_by_text("Somebody else was faster")).to_be_visible()
+    both_values(dialog)
+    person.check("cluster-conflict")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    person.forgive("409")
+
+
+def both_values(place: Locator) -> None:
+    row = place.get_by_role("row").filter(has_text="/spec/count")
+    for value in ("2", "5", "8"):  # it was, this change, the branch now
+        expect(row.get_by_role("cell", name=value, exact=True)).to_be_visible()

@@ -22,6 +22,8 @@ def house(live: LiveBox) -> Iterator[UiHouse]:
 @pytest.mark.parametrize("screen", list(Screen), ids=lambda screen: screen.name.lower())
 def test_nodes_and_a_reboot(browser: Browser, live: LiveBox, house: UiHouse, screen: Screen) -> None:
     live.ready()
+    boots = live.api.rig.cloud.boots
+    boots["i-0a1b2c3d4e5f60001"] = 1
     live.machines(machine("i-0a1b2c3d4e5f60001"), machine("i-0a1b2c3d4e5f60002"), machine("i-0a1b2c3d4e5f60003"))
     live.apply(node("i-0a1b2c3d4e5f60001"), node("i-0a1b2c3d4e5f60002", ready=False))
     live.apply(pod("train-0", on="i-0a1b2c3d4e5f60001", gpus=3))
@@ -41,6 +43,14 @@ def test_nodes_and_a_reboot(browser: Browser, live: LiveBox, house: UiHouse, scr
     expect(page.get_by_text("Documents: Fine")).to_be_visible()
     page.get_by_role("tab", name="Differences (1)").click()
     expect(page.get_by_text("i-0a1b2c3d4e5f60001", exact=False).last).to_be_visible()
+    page.get_by_role("button", name="Merge").click()
+    dialog.get_by_role("button", name="Merge").click()
+    page.get_by_role("button", name="Watch prod").click()
+    house.settle()
+    expect(page.get_by_text("Operations", exact=False).first).to_be_visible()
+    assert boots["i-0a1b2c3d4e5f60001"] == 2, "once"
+    house.settle()
+    assert boots["i-0a1b2c3d4e5f60001"] == 2, "and never again"
     person.leave()
 
 

@@ -21,6 +21,7 @@ from reconciler.reads.statuses import StatusView
 from schemas.errors import InvalidInput
 from web.demo import documents, evidence, people
 from web.demo.documents import CLUSTER
+from web.demo.offline import keep_chart
 from web.demo.world import World, prepare
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def house(world: World, *, keep: bool, port: int) -> Generator[Stage]:
             origin=world.origin,
             writer="demo",
         )
+        keep_chart(settings.state_dir, folder / "chart" / chart[0])
         began = prepare(world)
         engine = open_engine(settings)
         service = _service(engine, settings, port)

@@ -70,14 +70,19 @@ def chart_of(spec: Mapping[str, Any]) -> Chart:
 def checked_out(chart: Chart, cache_dir: str) -> Path:
     """The chart's directory, fetched once per commit. Raises Refused if the repository cannot be reached now,
     StopUntilChange if it has no such commit or chart."""
-    place = hashlib.sha256(chart.repository.encode()).hexdigest()[:16]
-    kept = Path(cache_dir) / "charts" / place / chart.commit
+    kept = kept_at(chart, cache_dir)
     directory = kept / chart.path
     if not (directory / "Chart.yaml").is_file():
         _fetch(chart, kept)
     if not (directory / "Chart.yaml").is_file():
         raise StopUntilChange(f"{chart.repository} has no Chart.yaml at {chart.path}", reason="ChartNotFound")
     return directory
+
+
+def kept_at(chart: Chart, cache_dir: str) -> Path:
+    """Where a repository lies, as it was at the chart's commit, once it was fetched."""
+    place = hashlib.sha256(chart.repository.encode()).hexdigest()[:16]
+    return Path(cache_dir) / "charts" / place / chart.commit
 
 
 def mirrored(repository: str, mirrors: str) -> str:

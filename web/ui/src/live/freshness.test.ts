@@ -52,3 +52,14 @@ test("many events cost few reads, and the last one is read for", async () => {
   expect(reads).toBe(3); // one for the first event, one for the other forty-nine
   expect(invalidate).toHaveBeenCalledTimes(2);
 });
+
+test("what a form was filled from stays as it was read, whatever happens meanwhile", async () => {
+  const queries = new QueryClient();
+  const queryKey = ["get", "/api/v1/clusters/{cluster}/documents/{kind}/{name}", of("prod")];
+  const other = ["get", "/api/v1/clusters/{cluster}", of("prod")];
+  await queries.fetchQuery({ queryKey, queryFn: async () => 1, meta: { isKept: true } });
+  await queries.fetchQuery({ queryKey: other, queryFn: async () => 1 });
+  makeRefresher(queries)(journal);
+  await vi.waitFor(() => expect(queries.getQueryState(other)?.isInvalidated).toBe(true));
+  expect(queries.getQueryState(queryKey)?.isInvalidated).toBe(false);
+});

@@ -36,6 +36,7 @@ const PAUSE = 80; // milliseconds between two rounds
 
 /**
  * Reads again what events made old: one round at a time, so that many events cost few reads and the last one counts.
+ * Not what a form was filled from (`meta: { isKept: true }`): who sends it must not be told that they saw what they did not.
  */
 export function makeRefresher(queries: QueryClient): (event: StreamEvent) => void {
   let waiting: StreamEvent[] = [];
@@ -46,7 +47,8 @@ export function makeRefresher(queries: QueryClient): (event: StreamEvent) => voi
     while (waiting.length > 0) {
       const events = waiting;
       waiting = [];
-      const predicate = (query: Query) => events.some((event) => makesOld(event, query.queryKey));
+      const predicate = (query: Query) =>
+        query.meta?.isKept !== true && events.some((event) => makesOld(event, query.queryKey));
       await queries.invalidateQueries({ predicate });
       await new Promise((done) => setTimeout(done, PAUSE));
     }

@@ -54,7 +54,10 @@ export function flashes({ notices, dismiss }: Notices, go: (to: string) => void)
     onDismiss: () => dismiss(notice.id),
     ...(notice.link && {
       buttonText: notice.link.text,
-      onButtonClick: () => notice.link && go(notice.link.to),
+      onButtonClick: () => {
+        dismiss(notice.id); // who goes there has read it
+        if (notice.link) go(notice.link.to);
+      },
     }),
   }));
 }

@@ -18,12 +18,13 @@ export function Plan({ plan, introduced }: PlanProps) {
   const own =
     introduced === undefined ? plan.actions : plan.actions.filter(({ digest }) => introduced.includes(digest));
   const others = introduced === undefined ? [] : plan.actions.filter(({ digest }) => !introduced.includes(digest));
+  const isNothing = plan.unplanned == null && plan.refusals.length === 0 && own.length === 0;
   return (
     <SpaceBetween size="m">
       {plan.unplanned != null && <Unplanned plan={plan} why={plan.unplanned} />}
       {plan.refusals.length > 0 && <Refusals refusals={plan.refusals} />}
       <Findings findings={plan.findings} />
-      {plan.unplanned == null && own.length === 0 && <Box color="text-body-secondary">{t.plan.nothing}</Box>}
+      {isNothing && <Box color="text-body-secondary">{t.plan.nothing}</Box>}
       <Stages actions={own} />
       {others.length > 0 && (
         <ExpandableSection headerText={`${t.plan.already} (${others.length})`}>

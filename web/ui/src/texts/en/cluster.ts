@@ -192,7 +192,7 @@ export const machines = {
   quotaUnknown: "The account's quota for this is not known.",
   hardware: (gpus: number, gpu: string) => `${counted(gpus, gpu || "GPU")} a node`,
   noOffers: "What the account can have cannot be asked now; what you write is checked when the change is planned.",
-  total: (gpus: number) => `${number(gpus)} GPUs in all`,
+  total: (gpus: number) => `${counted(gpus, "GPU")} in all`,
 };
 
 export const proposal = {

@@ -29,6 +29,7 @@ export const common = {
   missingScope: (scope: string) => `You need the scope ${scope} for this.`,
   /** By the name that the API gives a source. */
   parts: {
+    look: "AWS and Kubernetes",
     "hyperpod-nodes": "HyperPod's nodes",
     "hyperpod-events": "HyperPod's events",
     "kubernetes-events": "Kubernetes' events",

@@ -6,7 +6,8 @@ export function useWritten(cluster: string, kind: string, name: string) {
     "get",
     "/api/v1/clusters/{cluster}/documents/{kind}/{name}",
     { params: { path: { cluster, kind, name } } },
-    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0 }, // what somebody edits is not replaced under their hands
+    // What somebody edits is not replaced under their hands, whatever the engine does meanwhile.
+    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0, meta: { isKept: true } },
   );
 }
 
