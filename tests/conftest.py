@@ -9,12 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from reconciler.sandbox.real.processes import RealKubernetes
 from tests.kube_servers.assets import Missing, find
 from tests.kube_servers.behaviours import table
 
 SIMULATED, REAL = "simulated", "real"
+
+# How long an example takes is no matter of a test. All else as it is: in CI the same examples each time.
+settings.register_profile("patient", settings.default, deadline=None)
+settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
