@@ -33,8 +33,9 @@ _CHOOSE: Final = {
 }
 
 
-def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> dict[str, str]:
-    """Write it under this id; what it says. Raises Forbidden, NotFound, InvalidInput and Conflict."""
+def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> tuple[str, dict[str, str]]:
+    """Write it under this id; its id and what it says. One that waits already and says the same is not given again: it
+    was a retry. Raises Forbidden, NotFound, InvalidInput and Conflict."""
     _may_give(who, asked.do)
     must_reach_cluster(who, asked.cluster)
     if (asked.do == "resolve") != (asked.outcome is not None):
@@ -53,8 +54,11 @@ def give(store: Store, who: Principal, asked: NewOrder, *, order: str) -> dict[s
         "why": asked.why[:_LONGEST],
     }
     body |= {"as": asked.outcome} if asked.outcome is not None else {}
-    store.repo.put_order(order, store.signed_order(order, body), author=author(who))
-    return body
+    orders = store.repo.orders()
+    waiting = next((one.ulid for one in orders if one.body == store.signed_order(one.ulid, body)), None)
+    if waiting is None:
+        store.repo.put_order(order, store.signed_order(order, body), author=author(who))
+    return waiting or order, body
 
 
 def authors(store: Store, cluster: str, revisions: Sequence[str], *, after: str | None = None) -> set[str]:

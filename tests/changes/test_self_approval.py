@@ -19,7 +19,7 @@ ORDER = "01JNAAAAAAAAAAAAAAAAAAAAA1"
 
 def order(box: ChangeBox, who: str, subject: str, do: str = "approve") -> dict[str, str]:
     asked = NewOrder.model_validate({"cluster": "prod", "do": do, "subject": subject, "why": "x"})
-    return ordering.give(box.changes.store, person(who), asked, order=ORDER)
+    return ordering.give(box.changes.store, person(who), asked, order=ORDER)[1]
 
 
 def push(box: ChangeBox, who: str, path: str, text: str) -> str:

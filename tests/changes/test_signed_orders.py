@@ -78,7 +78,7 @@ def test_a_pushed_order_in_the_name_of_another(
 
 def test_an_order_of_the_service_lets_it_pass(waiting: ChangeBox) -> None:
     asked = NewOrder.model_validate({"cluster": "prod", "do": "approve", "subject": held(waiting), "why": "x"})
-    told = ordering.give(waiting.changes.store, person(REVIEWER), asked, order=OURS)
+    _, told = ordering.give(waiting.changes.store, person(REVIEWER), asked, order=OURS)
     assert "sig" not in told
     waiting.restart()
     assert waiting.rig.settle().condition is Condition.READY

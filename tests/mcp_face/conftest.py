@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.api.conftest import api, kube_host, live
+from tests.diagnosis.conftest import ward
 from tests.engine_support import chart, engine_cloud
 
-__all__ = ["api", "chart", "engine_cloud", "kube_host", "live"]
+__all__ = ["api", "chart", "engine_cloud", "kube_host", "live", "ward"]

@@ -56,7 +56,7 @@ async def change_wait(
 
 
 async def change_comment(call: Call, change: ChangeId, text: Text) -> Proposal:
-    """Say something about a change, for its reviewers."""
+    """Say something about a change, for its reviewers. The same words twice in a row are said once."""
     return await proposal(call, await call.api.post("changes", change, "comments", body={"text": text}))
 
 
@@ -141,7 +141,7 @@ _NEXT: Final[dict[Outcome, str]] = {
 
 TOOLS = (
     reads(change_wait),
-    proposes(change_comment, idempotent=False),
+    proposes(change_comment),
     proposes(change_close),
     proposes(change_rebase),
     proposes(change_revert, destructive=True),

@@ -37,11 +37,12 @@ class OrderView(BaseModel):
 @router.post("", operation_id="create_order", status_code=202, responses=responses(404, 409))
 def create_order(house: HouseDep, who: Reader, asked: NewOrder) -> OrderView:
     """retry and resolve need the scope operate; approve and release need approve, and nobody lets pass what they
-    asked for themselves. An approval that is not used up expires as the policy says."""
+    asked for themselves. An approval that is not used up expires as the policy says. One that waits already and says
+    the same is not given twice."""
     order = str(ULID.from_datetime(house.clock.now()))
-    body = ordering.give(house.changes.store, who, asked, order=order)
+    given, body = ordering.give(house.changes.store, who, asked, order=order)
     house.nudge()
-    return _view(order, body)
+    return _view(given, body)
 
 
 @router.get("", operation_id="list_orders")
