@@ -34,12 +34,13 @@ class Caller:
     def get(self, path: str) -> dict[str, Any]:
         return self._ask("GET", path, None)
 
-    def post(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Raises Refused."""
-        return self._ask("POST", path, {} if body is None else body)
+    def post(self, path: str, body: dict[str, Any] | None = None, *, head: str | None = None) -> dict[str, Any]:
+        """`head`: of the change, as it was seen. Raises Refused."""
+        return self._ask("POST", path, {} if body is None else body, head)
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None, head: str | None = None) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        headers |= {} if head is None else {"If-Match": f'"{head}"'}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.base}/api/v1{path}", data=data, headers=headers, method=method)
         try:

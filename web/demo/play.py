@@ -173,7 +173,7 @@ def _scale(stage: Stage, outcome: Outcome, tell: Tell, watch: Watch) -> None:
     except people.Refused as refused:
         tell(f"  the agent itself may not approve it: {refused}")
     person.post(f"{where}/reviews", approval)
-    merged = person.post(f"{where}/merge")
+    merged = person.post(f"{where}/merge", head=change["head"])
     outcome.changes[merged["id"]] = merged["state"]
     tell(f"  {people.PERSON} approves and merges it: {str(merged['merged'])[:12]}")
     path, data = next(iter(documents.with_count(stage.files, now + 1).items()))
