@@ -77,7 +77,10 @@ class Notes:
         tip = self.tip(name)
         ref = self._kind.prefix + name
         if tip is None and self._reader.lookup([ref])[0] is not None:
-            raise ObjectMissing(f"{ref} is no commit, or it is missing: put it back, or delete the ref")
+            tip = self.tip(name)  # somebody may have begun it between the two looks
+            if tip is None:
+                text = f"{ref} is no commit, or it is missing: put it back, or delete the ref"
+                raise ObjectMissing(text)
         with self._lock:
             before = self._seen.get(name, _UNSEEN)
         if tip is None or before.view.tip == tip:

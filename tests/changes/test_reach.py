@@ -116,9 +116,9 @@ def test_a_person_within_limits_decides_within_them(two: ChangeBox) -> None:
     who = within(person(REVIEWER), **TEAM)
     for limited_one in (who, within(person(AUTHOR), **TEAM)):
         with pytest.raises(Forbidden) as told:
-            two.changes.merge(limited_one, theirs.id, head=None)
+            two.changes.merge(limited_one, theirs.id, head=theirs.head)
         assert told.value.reason == "OutOfReach"
-    assert two.changes.merge(who, mine.id, head=None).state == "merged"
+    assert two.changes.merge(who, mine.id, head=mine.head).state == "merged"
 
 
 @pytest.mark.parametrize(

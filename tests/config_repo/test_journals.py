@@ -106,6 +106,30 @@ def test_one_rejected_cluster_does_not_hold_back_the_others(box: GitBox, remote:
     assert one.journal_clusters() == ["dev", "prod", "qa"]
 
 
+def test_a_journal_that_begins_while_it_is_looked_for(box: GitBox) -> None:
+    """Between the look for a commit and the look for anything else there: it is begun, not broken."""
+    names = [f"c{number}" for number in range(60)]
+    errors: list[BaseException] = []
+    together = threading.Barrier(4)
+
+    def begin(writer: str) -> None:
+        try:
+            with ConfigRepo.open(str(box.path), state_dir=box.root / writer, writer=writer) as repo:
+                for name in names:
+                    together.wait(120)
+                    append(repo, box.first, "{}", tip=repo.notes(name).tip, cluster=name)
+        except BaseException as error:
+            together.abort()
+            errors.append(error)
+
+    threads = [threading.Thread(target=begin, args=(f"w{number}",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(600)
+    assert [error for error in errors if not isinstance(error, threading.BrokenBarrierError)] == []
+
+
 @both_places
 def test_race_of_many_writers(box: GitBox, remote: bool) -> None:
     """B39, B40: on one ref and in a loop, with retry by fold: each line accepted exactly once, none lost."""
