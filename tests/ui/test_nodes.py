@@ -54,17 +54,72 @@ def test_nodes_and_a_reboot(browser: Browser, live: LiveBox, house: UiHouse, scr
     person.leave()
 
 
-def test_five_hundred_nodes_are_a_page_at_a_time(browser: Browser, live: LiveBox, house: UiHouse) -> None:
-    """What is in the document does not grow with the cluster, and one of them is found by its name."""
+def many(live: LiveBox, count: int) -> None:
     live.ready()
-    live.machines(*(machine(f"i-0a1b2c3d4e5f6{number:04}") for number in range(500)))
+    live.machines(*(machine(f"i-0a1b2c3d4e5f6{number:04}") for number in range(count)))
+
+
+def test_five_hundred_nodes_are_one_list(browser: Browser, live: LiveBox, house: UiHouse) -> None:
+    """Only lines in sight are made, each knows its place, and one of them is found by its name."""
+    many(live, 500)
     person = Person.come(browser, house, Screen.DESK)
     page = person.page
     person.go("/clusters/prod?tab=nodes", "prod")
     expect(page.get_by_role("heading", name="Nodes (500)")).to_be_visible()
-    assert page.get_by_role("button", name="Reboot i-").count() <= 50
+    table = page.get_by_role("grid", name="Nodes")
+    expect(table).to_have_attribute("aria-rowcount", "501")
+    lines = table.locator("tbody > tr")
+    expect(lines.first).to_have_attribute("aria-rowindex", "2")
+    assert lines.count() < 80
+    page.keyboard.press("End")
+    last = table.get_by_role("row").filter(has_text="i-0a1b2c3d4e5f60499")
+    expect(last).to_be_in_viewport()
+    expect(last).to_have_attribute("aria-rowindex", "501")
+    assert lines.count() < 80
+    person.check("cluster-nodes-many")
+
+    page.get_by_role("button", name="Reboot i-0a1b2c3d4e5f60499", exact=True).focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("button", name="Reboot i-0a1b2c3d4e5f60498", exact=True)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.mouse.wheel(0, -1_000_000)  # the line with the focus is gone; nothing scrolls back to it
+    expect(lines.first).to_have_attribute("aria-rowindex", "2")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate("scrollY") == 0
+    page.get_by_role("button", name="Node", exact=True).click()
+    page.get_by_role("button", name="Node", exact=True).click()
+    expect(lines.first).to_contain_text("i-0a1b2c3d4e5f60499")
+
     search = page.get_by_role("combobox", name="Search and filter nodes")
     search.fill("60499")
     search.press("Enter")
     expect(page.get_by_role("heading", name="Nodes (1/500)")).to_be_visible()
+    person.leave()
+
+
+@pytest.mark.parametrize("screen", list(Screen), ids=lambda screen: screen.name.lower())
+def test_several_nodes_are_rebooted_by_one_change(
+    browser: Browser, live: LiveBox, house: UiHouse, screen: Screen
+) -> None:
+    """Marks stay while their lines are out of sight."""
+    many(live, 120)
+    person = Person.come(browser, house, screen)
+    page = person.page
+    person.go("/clusters/prod?tab=nodes", "prod")
+    page.get_by_role("checkbox", name="i-0a1b2c3d4e5f60003").check()
+    page.keyboard.press("Escape")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    far = page.get_by_role("checkbox", name="i-0a1b2c3d4e5f60118")
+    expect(far).to_be_attached()
+    far.check()
+    expect(page.get_by_role("checkbox", name="i-0a1b2c3d4e5f60003")).to_have_count(0)
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.get_by_role("button", name="Mark all 120")).to_be_visible()
+    page.get_by_role("button", name="Reboot 2 nodes").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("i-0a1b2c3d4e5f60118", exact=False)).to_be_visible()
+    person.check("cluster-reboot-several")
+    dialog.get_by_role("button", name="Propose change").click()
+    expect(person.heading("Reboot 2 nodes")).to_be_visible()
+    expect(page.get_by_text("Documents: Fine")).to_be_visible()
     person.leave()

@@ -1,24 +1,25 @@
 /**
- * A list of things: a table that sorts, filters, pages and remembers what a person chose to see; cards on a phone.
- * Columns are said once, for all of that.
+ * A list of things: a table that sorts, filters and remembers what a person chose to see; cards on a phone. However long
+ * it is, it is one list: of many lines only those in sight are made. Columns are said once, for all of that.
  */
 import { useCollection } from "@cloudscape-design/collection-hooks";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
-import Cards from "@cloudscape-design/components/cards";
-import CollectionPreferences, {
-  type CollectionPreferencesProps,
-} from "@cloudscape-design/components/collection-preferences";
+import type CardsType from "@cloudscape-design/components/cards";
+import Checkbox from "@cloudscape-design/components/checkbox";
 import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
-import Pagination from "@cloudscape-design/components/pagination";
 import PropertyFilter, { type PropertyFilterProps } from "@cloudscape-design/components/property-filter";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Table from "@cloudscape-design/components/table";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useMemo } from "react";
 import { t } from "../texts";
 import { useKept } from "./kept";
 import { usePhone } from "./phone";
+import { type Slice, Windowed } from "./windowed";
+
+const Cards = lazy(() => import("@cloudscape-design/components/cards")) as unknown as typeof CardsType; // lazy() forgets what it is a list of
+const ColumnsChosen = lazy(async () => ({ default: (await import("./columns-chosen")).ColumnsChosen }));
 
 export interface Column<Item> {
   readonly id: string;
@@ -42,6 +43,10 @@ export interface ListingProps<Item> {
   readonly showTitle?: boolean;
   readonly items: readonly Item[];
   readonly isLoading: boolean;
+  /** More of it is on its way. */
+  readonly isPartial?: boolean;
+  /** Things can be marked, for one deed to all of them. */
+  readonly selection?: Selection<Item>;
   /** The first column names the thing. */
   readonly columns: readonly [Column<Item>, ...Column<Item>[]];
   /** What tells two things apart. */
@@ -55,16 +60,39 @@ export interface ListingProps<Item> {
   readonly matches: (count: number) => string;
 }
 
+export interface Selection<Item> {
+  /** As `trackBy` has them. */
+  readonly marked: ReadonlySet<string>;
+  readonly onChange: (marked: ReadonlySet<string>) => void;
+  readonly canMark: (item: Item) => boolean;
+  readonly label: (item: Item) => string;
+  readonly words: {
+    readonly mark: string;
+    readonly markAll: (count: number) => string;
+    readonly unmarkAll: string;
+  };
+}
+
 interface Preferences {
-  readonly pageSize: number;
   readonly visible: readonly string[];
 }
 
 export function Listing<Item>(props: ListingProps<Item>) {
-  const { title, showTitle = false, items, columns, trackBy, empty, actions, isLoading, keep, matches } = props;
+  const {
+    title,
+    showTitle = false,
+    items,
+    columns,
+    trackBy,
+    empty,
+    actions,
+    isLoading,
+    keep,
+    matches,
+    selection,
+  } = props;
   const isPhone = usePhone();
   const [preferences, setPreferences] = useKept<Preferences>(`listing ${keep}`, {
-    pageSize: 50,
     visible: columns.filter(({ hidden }) => hidden !== true).map(({ id }) => id),
   });
   const list = useCollection(items, {
@@ -72,18 +100,17 @@ export function Listing<Item>(props: ListingProps<Item>) {
       filteringProperties: filteringProperties(columns),
       filteringFunction: (item, query) => fits(item, query, columns),
     },
-    pagination: { pageSize: preferences.pageSize },
     sorting: {},
-    selection: { trackBy },
   });
   const clear = () => list.actions.setPropertyFiltering({ tokens: [], operation: "and" });
+  const options = useMemo(() => filteringOptions(items, columns), [items, columns]);
   const filter =
     items.length === 0 ? undefined : (
       <PropertyFilter
         {...list.propertyFilterProps}
         filteringAriaLabel={props.searchText}
         filteringPlaceholder={props.searchText}
-        filteringOptions={filteringOptions(items, columns)}
+        filteringOptions={options}
         countText={matches(list.filteredItemsCount ?? 0)}
         expandToViewport
       />
@@ -91,23 +118,34 @@ export function Listing<Item>(props: ListingProps<Item>) {
   const header = showTitle ? (
     <Header
       variant="h2"
-      counter={isLoading ? undefined : `(${counter(items.length, list.filteredItemsCount)})`}
-      actions={actions}
+      counter={isLoading ? undefined : `(${counter(items.length, list.filteredItemsCount, props.isPartial)})`}
+      actions={
+        selection ? (
+          <SpaceBetween direction="horizontal" size="xs">
+            <MarkAll shown={list.items} trackBy={trackBy} selection={selection} />
+            {actions}
+          </SpaceBetween>
+        ) : (
+          actions
+        )
+      }
     >
       {title}
     </Header>
   ) : undefined;
-  const pagination = items.length > preferences.pageSize ? <Pagination {...list.paginationProps} /> : undefined;
   const shared = {
-    items: list.items,
     trackBy,
     loading: isLoading,
     loadingText: t.common.loading,
     filter,
     header,
-    pagination,
     empty: <Empty title={t.common.noMatch} action={<Button onClick={clear}>{t.common.clearFilter}</Button>} />,
   };
+  const shown = list.items;
+  const keyOf = useCallback(
+    (index: number) => (shown[index] ? trackBy(shown[index]) : String(index)),
+    [shown, trackBy],
+  );
   if (!isLoading && items.length === 0) {
     return (
       <Container header={header}>
@@ -117,60 +155,127 @@ export function Listing<Item>(props: ListingProps<Item>) {
   }
   if (isPhone) {
     const [first, ...rest] = columns;
+    const cards = ({ start, end }: Slice) => (
+      <Suspense>
+        <Cards<Item>
+          {...shared}
+          items={shown.slice(start, end)}
+          ariaLabels={{ cardsLabel: title, selectionGroupLabel: title, itemSelectionLabel: (_, item) => trackBy(item) }}
+          cardDefinition={{
+            header: (item) => (
+              <div className="beside">
+                {selection && <Mark item={item} id={trackBy(item)} selection={selection} />}
+                <div>{first.cell(item)}</div>
+              </div>
+            ),
+            sections: rest
+              .filter(({ id }) => preferences.visible.includes(id))
+              .map(({ id, header, cell, half }) => ({ id, header, content: cell, width: half === true ? 50 : 100 })),
+          }}
+          cardsPerRow={[{ cards: 1 }]}
+        />
+      </Suspense>
+    );
     return (
-      <Cards
-        {...shared}
-        ariaLabels={{ cardsLabel: title, selectionGroupLabel: title, itemSelectionLabel: (_, item) => trackBy(item) }}
-        cardDefinition={{
-          header: first.cell,
-          sections: rest
-            .filter(({ id }) => preferences.visible.includes(id))
-            .map(({ id, header, cell, half }) => ({ id, header, content: cell, width: half === true ? 50 : 100 })),
-        }}
-        cardsPerRow={[{ cards: 1 }]}
-      />
+      <Windowed count={shown.length} keyOf={keyOf} rows="cards">
+        {cards}
+      </Windowed>
     );
   }
-  return (
+  const table = ({ start, end }: Slice) => (
     <Table
       {...list.collectionProps}
       {...shared}
+      items={shown.slice(start, end)}
+      firstIndex={start + 1}
+      totalItemsCount={shown.length}
       ariaLabels={{ tableLabel: title }}
       enableKeyboardNavigation
       stickyHeader
       wrapLines
       resizableColumns={false}
-      columnDefinitions={columns.map(({ id, header, cell, value, width }, index) => ({
-        id,
-        header,
-        cell,
-        minWidth: width,
-        isRowHeader: index === 0,
-        ...(value && { sortingComparator: comparator(value) }),
-      }))}
-      columnDisplay={columns.map(({ id }) => ({ id, visible: preferences.visible.includes(id) }))}
+      columnDefinitions={[
+        ...(selection ? [markColumn(selection, trackBy)] : []),
+        ...columns.map(({ id, header, cell, value, width }, index) => ({
+          id,
+          header,
+          cell,
+          minWidth: width,
+          isRowHeader: index === 0,
+          ...(value && { sortingComparator: comparator(value) }),
+        })),
+      ]}
+      columnDisplay={[
+        ...(selection ? [{ id: MARK, visible: true }] : []),
+        ...columns.map(({ id }) => ({ id, visible: preferences.visible.includes(id) })),
+      ]}
       preferences={
-        <CollectionPreferences
-          title={t.common.preferences.title}
-          confirmLabel={t.common.preferences.confirm}
-          cancelLabel={t.common.cancel}
-          preferences={{ pageSize: preferences.pageSize, visibleContent: preferences.visible }}
-          pageSizePreference={{
-            title: t.common.preferences.size,
-            options: [20, 50, 100].map((value) => ({ value, label: String(value) })),
-          }}
-          visibleContentPreference={{
-            title: t.common.preferences.columns,
-            options: [{ label: "", options: shown(columns) }],
-          }}
-          onConfirm={({ detail }) =>
-            setPreferences({
-              pageSize: detail.pageSize ?? preferences.pageSize,
-              visible: detail.visibleContent ?? preferences.visible,
-            })
-          }
-        />
+        <Suspense
+          fallback={<Button variant="icon" iconName="settings" ariaLabel={t.common.preferences.title} disabled />}
+        >
+          <ColumnsChosen
+            columns={columns}
+            visible={preferences.visible}
+            onChange={(visible) => setPreferences({ visible })}
+          />
+        </Suspense>
       }
+    />
+  );
+  return (
+    <Windowed count={shown.length} keyOf={keyOf} rows="table">
+      {table}
+    </Windowed>
+  );
+}
+
+const MARK = "marked";
+
+function markColumn<Item>(selection: Selection<Item>, trackBy: (item: Item) => string) {
+  return {
+    id: MARK,
+    header: selection.words.mark,
+    cell: (item: Item) => <Mark item={item} id={trackBy(item)} selection={selection} />,
+    width: 60,
+  };
+}
+
+interface MarkAllProps<Item> {
+  /** What the filter lets through. */
+  readonly shown: readonly Item[];
+  readonly trackBy: (item: Item) => string;
+  readonly selection: Selection<Item>;
+}
+
+/** No checkbox above the column: the header of a table stands twice on the page, once for those who scroll. */
+function MarkAll<Item>({ shown, trackBy, selection: { marked, onChange, canMark, words } }: MarkAllProps<Item>) {
+  const possible = shown.filter(canMark).map(trackBy);
+  const isAll = possible.length > 0 && possible.every((id) => marked.has(id));
+  return (
+    <Button disabled={possible.length === 0} onClick={() => onChange(new Set(isAll ? [] : possible))}>
+      {isAll ? words.unmarkAll : words.markAll(possible.length)}
+    </Button>
+  );
+}
+
+interface MarkProps<Item> {
+  readonly item: Item;
+  readonly id: string;
+  readonly selection: Selection<Item>;
+}
+
+function Mark<Item>({ item, id, selection: { marked, onChange, canMark, label } }: MarkProps<Item>) {
+  return (
+    <Checkbox
+      ariaLabel={label(item)}
+      checked={marked.has(id)}
+      disabled={!canMark(item)}
+      onChange={({ detail }) => {
+        const next = new Set(marked);
+        if (detail.checked) next.add(id);
+        else next.delete(id);
+        onChange(next);
+      }}
     />
   );
 }
@@ -201,12 +306,9 @@ export function Empty({
   );
 }
 
-function counter(all: number, found: number | undefined): string {
-  return found === undefined || found === all ? String(all) : `${found}/${all}`;
-}
-
-function shown<Item>(columns: readonly Column<Item>[]): CollectionPreferencesProps.VisibleContentOption[] {
-  return columns.map(({ id, header }, index) => ({ id, label: header, editable: index !== 0 }));
+function counter(all: number, found: number | undefined, isPartial = false): string {
+  const whole = isPartial ? `${all}+` : String(all);
+  return found === undefined || found === all ? whole : `${found}/${whole}`;
 }
 
 function comparator<Item>(value: (item: Item) => string | number | undefined): (one: Item, other: Item) => number {

@@ -6,7 +6,7 @@ import Alert from "@cloudscape-design/components/alert";
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import FormField from "@cloudscape-design/components/form-field";
-import Modal from "@cloudscape-design/components/modal";
+import Modal, { type ModalProps } from "@cloudscape-design/components/modal";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Textarea from "@cloudscape-design/components/textarea";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -27,6 +27,7 @@ export interface ProposalProps {
   /** Asked for when the form is sent; null: something in it is wrong, and shown. */
   readonly edits: () => readonly Edit[] | null;
   readonly onClose: () => void;
+  readonly size?: ModalProps.Size;
   readonly children: ReactNode;
 }
 
@@ -40,7 +41,7 @@ export function useProposing() {
   });
 }
 
-export function Proposal({ heading, title, base, edits, onClose, children }: ProposalProps) {
+export function Proposal({ heading, title, base, edits, onClose, size, children }: ProposalProps) {
   const [why, setWhy] = useState("");
   const proposing = useProposing();
 
@@ -54,6 +55,7 @@ export function Proposal({ heading, title, base, edits, onClose, children }: Pro
   return (
     <Modal
       visible
+      size={size}
       onDismiss={onClose}
       header={heading}
       closeAriaLabel={t.common.close}

@@ -35,6 +35,7 @@ export function Component() {
             title={t.changes.title}
             items={list.data ?? []}
             isLoading={list.data === undefined}
+            isPartial={!list.isComplete}
             columns={columns}
             trackBy={({ id }) => id}
             searchText={t.changes.search}

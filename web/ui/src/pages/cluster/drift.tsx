@@ -10,10 +10,8 @@ import type { ClusterView, DriftPage, SeenView } from "../../api/schema";
 import { useSession } from "../../api/session";
 import { Card } from "../../parts/card";
 import { Action } from "../../parts/plan/action";
-import { Proposal } from "../../parts/proposal";
 import { t } from "../../texts";
-import { suspended } from "./groups/edits";
-import { specOf, useWritten } from "./groups/written";
+import { Suspend } from "./settings/suspend";
 
 const words = t.drift;
 
@@ -81,31 +79,5 @@ function Seen({ title, things, type }: SeenProps) {
         ))}
       </ul>
     </Alert>
-  );
-}
-
-interface SuspendProps {
-  readonly cluster: string;
-  readonly isSuspended: boolean;
-  readonly onClose: () => void;
-}
-
-function Suspend({ cluster, isSuspended, onClose }: SuspendProps) {
-  const written = useWritten(cluster, "Cluster", cluster);
-  const title = isSuspended ? words.resumeTitle(cluster) : words.holdTitle(cluster);
-  return (
-    <Proposal
-      heading={title}
-      title={title}
-      base={written.data?.revision}
-      edits={() =>
-        written.data === undefined
-          ? null
-          : [suspended(cluster, "suspend" in specOf(written.data.document), !isSuspended)]
-      }
-      onClose={onClose}
-    >
-      <div>{isSuspended ? words.resumeText : words.holdText}</div>
-    </Proposal>
   );
 }

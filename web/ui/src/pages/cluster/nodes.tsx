@@ -20,9 +20,20 @@ export function Nodes({ cluster }: { readonly cluster: string }) {
   const params = { path: { cluster }, query: { limit: 500 } };
   const query = api.useInfiniteQuery("get", "/api/v1/clusters/{cluster}/nodes", { params }, everyPage);
   const list = useEveryPage<NodeView>(query as Parameters<typeof useEveryPage<NodeView>>[0]);
-  const [rebooted, setRebooted] = useState<NodeView | null>(null);
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [rebooted, setRebooted] = useState<readonly NodeView[]>([]);
   const mayPropose = may("propose");
-  const columns = useMemo(() => columnsOf(cluster, mayPropose, setRebooted), [cluster, mayPropose]);
+  const columns = useMemo(() => columnsOf(cluster, mayPropose, (node) => setRebooted([node])), [cluster, mayPropose]);
+  const all = list.data ?? [];
+  const chosen = all.filter((node) => marked.has(node.id) && canReboot(node));
+  const [first, ...more] = rebooted;
+  const lack = !mayPropose
+    ? t.common.missingScope("propose")
+    : chosen.length === 0
+      ? words.reboot.none
+      : chosen.length > MOST
+        ? words.reboot.tooMany(MOST)
+        : undefined;
   if (list.data === undefined && list.error) {
     return <Absent error={list.error} onRetry={() => void list.refetch()} />;
   }
@@ -31,19 +42,30 @@ export function Nodes({ cluster }: { readonly cluster: string }) {
       <Listing
         title={words.title}
         showTitle
-        items={list.data ?? []}
+        items={all}
         isLoading={list.data === undefined}
+        isPartial={!list.isComplete}
         columns={columns}
-        trackBy={({ id }) => id}
+        trackBy={idOf}
         searchText={words.search}
         matches={words.matches}
         empty={words.empty}
         keep="nodes"
+        selection={{ marked, onChange: setMarked, canMark: canReboot, label: ({ id }) => id, words: words.marking }}
+        actions={
+          <Button disabled={lack !== undefined} disabledReason={lack} onClick={() => setRebooted(chosen)}>
+            {chosen.length === 0 ? words.reboot.action : words.reboot.selected(chosen.length)}
+          </Button>
+        }
       />
-      {rebooted !== null && <Reboot cluster={cluster} node={rebooted} onClose={() => setRebooted(null)} />}
+      {first && <Reboot cluster={cluster} nodes={[first, ...more]} onClose={() => setRebooted([])} />}
     </>
   );
 }
+
+const MOST = 100; // nodes in one Operation
+const idOf = ({ id }: NodeView) => id;
+const canReboot = ({ instance }: NodeView) => instance !== "";
 
 /** One word for how a node is; what is not seen now is never shown as well. */
 export function healthOf({ node }: NodeView): {
@@ -83,7 +105,7 @@ function columnsOf(
       cell: ({ id }) => <span className="wrap-anywhere">{id}</span>,
       value: ({ id }) => id,
       filter: true,
-      width: 170,
+      width: 195,
     },
     {
       id: "group",
@@ -100,7 +122,7 @@ function columnsOf(
       cell: (view) => <Health view={view} />,
       value: (view) => healthOf(view).text,
       filter: true,
-      width: 120,
+      width: 165,
       half: true,
     },
     {

@@ -10,6 +10,7 @@ import { Page } from "../../frame/page";
 import { Absent } from "../../parts/card";
 import { ConditionSign } from "../../parts/condition";
 import { Loading } from "../../parts/loading";
+import { Said } from "../../parts/said";
 import { Sources } from "../../parts/sources";
 import { t } from "../../texts";
 import { Overview } from "./overview";
@@ -21,6 +22,7 @@ const Groups = lazy(async () => ({ default: (await import("./groups/groups")).Gr
 const Nodes = lazy(async () => ({ default: (await import("./nodes")).Nodes }));
 const Pods = lazy(async () => ({ default: (await import("./pods")).Pods }));
 const Storages = lazy(async () => ({ default: (await import("./storage/storages")).Storages }));
+const Settings = lazy(async () => ({ default: (await import("./settings/settings")).Settings }));
 const Timeline = lazy(async () => ({ default: (await import("./timeline")).Timeline }));
 
 const ABOVE = [{ text: t.fleet.title, href: "/" }];
@@ -37,7 +39,11 @@ export function Component() {
         data && (
           <>
             <ConditionSign condition={data.condition} />{" "}
-            {data.condition !== "Ready" && data.message && `· ${data.message}`}
+            {data.condition !== "Ready" && data.message && (
+              <>
+                · <Said text={data.message} />
+              </>
+            )}
           </>
         )
       }
@@ -98,6 +104,7 @@ function Parts({ view }: { readonly view: ClusterView }) {
         { id: "storage", label: words.storage, content: later(<Storages view={view} />) },
         { id: "events", label: words.events, content: later(<Events view={view} />) },
         { id: "drift", label: `${words.drift}${drifted}`, content: later(<Drift view={view} />) },
+        { id: "settings", label: words.settings, content: later(<Settings view={view} />) },
         { id: "timeline", label: words.timeline, content: later(<Timeline cluster={view.cluster} />) },
       ]}
     />

@@ -1,6 +1,5 @@
 /** What happened, newest first: commits, the journal's lines, effects, with who asked and who let it pass. */
 import Box from "@cloudscape-design/components/box";
-import Button from "@cloudscape-design/components/button";
 import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
 import SegmentedControl from "@cloudscape-design/components/segmented-control";
@@ -13,6 +12,8 @@ import type { EntryView } from "../../api/schema";
 import { RouteLink } from "../../frame/route-link";
 import { Absent } from "../../parts/card";
 import { short } from "../../parts/commits";
+import { More } from "../../parts/more";
+import { Said } from "../../parts/said";
 import { Ago } from "../../parts/times";
 import { t } from "../../texts";
 
@@ -60,11 +61,7 @@ export function Timeline({ cluster }: { readonly cluster: string }) {
             ))}
           </ol>
         )}
-        {hasNextPage && (
-          <Button loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {words.more}
-          </Button>
-        )}
+        {hasNextPage && <More text={words.more} isPending={isFetchingNextPage} onMore={fetchNextPage} />}
       </SpaceBetween>
     </Container>
   );
@@ -77,7 +74,7 @@ function Entry({ entry: { kind, at, revision, say, asked, approved, detail } }: 
     <Box padding={{ vertical: "xs" }}>
       <div className="wrap-anywhere">
         <StatusIndicator type={signOf(kind, detail)} wrapText>
-          <strong>{words.kinds[kind] ?? kind}</strong> {say}
+          <strong>{words.kinds[kind] ?? kind}</strong> <Said text={say} />
         </StatusIndicator>
       </div>
       <Box variant="small" color="text-body-secondary" display="block">
@@ -95,7 +92,7 @@ function Entry({ entry: { kind, at, revision, say, asked, approved, detail } }: 
       </Box>
       {typeof message === "string" && message !== say && (
         <Box variant="small" display="block">
-          <span className="wrap-anywhere">{message}</span>
+          <Said text={message} />
         </Box>
       )}
     </Box>

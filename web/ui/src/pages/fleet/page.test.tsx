@@ -73,7 +73,7 @@ test.each<[string, Partial<SummaryView>, number, string[]]>([
     "under way",
     { condition: "Reconciling", stage: "compute", progress: "3/6", message: "compute: waits" },
     3,
-    ["compute: 3/6", "waits"],
+    ["Instance groups: 3/6", "waits"],
   ],
   [
     "held",

@@ -35,6 +35,7 @@ export function Component() {
             title={t.fleet.table}
             items={clusters}
             isLoading={fleet.data === undefined}
+            isPartial={!fleet.isComplete}
             columns={columns}
             trackBy={(line) => line.cluster}
             searchText={t.fleet.search}

@@ -12,6 +12,7 @@ export const cluster = {
     events: "Events",
     drift: "Drift",
     timeline: "Timeline",
+    settings: "Settings",
   },
   facts: {
     title: "What is wanted and how far it is",
@@ -225,25 +226,30 @@ export const nodes = {
   notReady: "Not ready",
   provisioning: "Not in Kubernetes",
   unseen: "Not seen",
+  marking: { mark: "Mark", markAll: (count: number) => `Mark all ${number(count)}`, unmarkAll: "Unmark all" },
   empty: { title: "No nodes yet", text: "They come as soon as machines are there." },
   reboot: {
     action: "Reboot",
     title: (id: string) => `Reboot ${id}`,
     selected: (count: number) => `Reboot ${counted(count, "node")}`,
     text: "What happens:",
-    means: (pods: number | null, gpus: number | null) => [
+    none: "Mark the nodes first.",
+    tooMany: (most: number) => `At most ${number(most)} nodes at once.`,
+    which: "Which nodes",
+    means: (pods: number | null, gpus: number | null, nodes = 1) => [
       pods === null
-        ? "Pods on it are stopped; how many is not known now."
+        ? `Pods on ${nodes === 1 ? "it" : "them"} are stopped; how many is not known now.`
         : pods === 0
-          ? "No pods run on it now."
-          : `${counted(pods, "pod")} on it ${pods === 1 ? "is" : "are"} stopped${gpus ? `, holding ${counted(gpus, "GPU")}` : ""}. What they did not save is lost.`,
+          ? `No pods run on ${nodes === 1 ? "it" : "them"} now.`
+          : `${counted(pods, "pod")} on ${nodes === 1 ? "it" : "them"} ${pods === 1 ? "is" : "are"} stopped${gpus ? `, holding ${counted(gpus, "GPU")}` : ""}. What they did not save is lost.`,
       "A training run over several nodes fails as a whole, unless it can go on from a checkpoint.",
-      "Its disks stay as they are. It is back after some minutes, and takes pods when Kubernetes calls it ready.",
+      nodes === 1
+        ? "Its disks stay as they are. It is back after some minutes, and takes pods when Kubernetes calls it ready."
+        : "Their disks stay as they are. They are back after some minutes, and take pods when Kubernetes calls them ready.",
       "It happens once. If the order to reboot is not sent within the time below, it never is.",
     ],
     expires: "Good for",
     hours: (count: number) => counted(count, "hour"),
-    change: (id: string) => `Reboot ${id}`,
     notThere: "HyperPod still provisions it.",
   },
 };

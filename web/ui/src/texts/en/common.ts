@@ -22,7 +22,7 @@ export const common = {
   justNow: "just now",
   noMatch: "Nothing matches",
   clearFilter: "Clear the filter",
-  preferences: { title: "Preferences", size: "Lines a page", columns: "Columns", confirm: "Apply" },
+  preferences: { title: "Preferences", columns: "Columns", confirm: "Apply" },
   // A part of an answer that cannot be seen now.
   stale: (what: string, since: string) => `${what}: not seen since ${since}. What is shown was seen before.`,
   unseen: (what: string) => `${what}: not seen yet, so what depends on it is not known.`,

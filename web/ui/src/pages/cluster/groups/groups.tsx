@@ -49,6 +49,7 @@ export function Groups({ cluster }: { readonly cluster: string }) {
         showTitle
         items={groups.data ?? []}
         isLoading={groups.data === undefined}
+        isPartial={!groups.isComplete}
         columns={columns}
         trackBy={({ name }) => name}
         searchText={words.search}
