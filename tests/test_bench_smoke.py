@@ -10,7 +10,7 @@ from tests.bench.kube_objects import kubectl_path
 from tests.bench.rows import Goal, Row, Size
 from tests.bench.run import BENCHES, bench, show
 from tests.kube_servers.assets import Missing, find
-from tests.ui.conftest import CHROMIUM
+from tests.ui.chromium import CHROMIUM
 from web.ui_files import BUILT
 
 SLOW = frozenset({"path", "tick"})  # a whole sandbox each, which the engine's own tests drive already
@@ -28,8 +28,8 @@ def test_a_bench_answers_rows(name: str, capsys: pytest.CaptureFixture[str]) -> 
             find()
         except Missing as missing:
             pytest.skip(str(missing))
-    if name == "pages" and (CHROMIUM is None or not (BUILT / "index.html").is_file()):
-        pytest.skip("a browser and the built pages are needed")
+    if name in ("lists", "pages") and (CHROMIUM is None or not (BUILT / "index.html").is_file()):
+        pytest.skip("there is no chromium, or the pages are not built")
     rows = bench(name)(Size.TINY)
     assert rows
     json.dumps([row.as_json() for row in rows])

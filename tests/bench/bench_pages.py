@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.api.livebox import LiveBox, pod
 from tests.bench.bench_reads import service
 from tests.bench.rows import Goal, Row, Size
-from tests.ui.conftest import CHROMIUM, FLAGS
+from tests.ui.chromium import CHROMIUM, FLAGS
 from tests.ui.house import UiHouse
 from web.ui_files import BUILT
 

@@ -5,9 +5,7 @@ They need the built pages (`make setup`) and Debian's chromium (INSTANTSTART_CHR
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -18,21 +16,12 @@ from tests.api import livebox
 from tests.api.apibox import ApiBox, make
 from tests.api.livebox import KubeHost, LiveBox
 from tests.live.aws_server import FakeAws
+from tests.ui.chromium import CHROMIUM, FLAGS
 from tests.ui.house import UiHouse
 from tests.ui.person import PATIENCE, Person, Screen
 from web.ui_files import BUILT
 
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 expect.set_options(timeout=PATIENCE)
-CHROMIUM = os.environ.get("INSTANTSTART_CHROMIUM") or shutil.which("chromium")
 
 
 @pytest.hookimpl(wrapper=True)

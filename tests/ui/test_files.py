@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import gzip
 import http.client
-import json
 import re
 from pathlib import Path
 
 import httpx
 import pytest
 
+from schemas.documents.dependencies import DEFAULT_ADDONS
 from tests.api.apibox import ApiBox
+from tests.ui.first_page import first_page
 from web.api.problems import MEDIA
 from web.ui_files import BUILT, UiFiles
 
@@ -106,17 +107,10 @@ def test_words_of_other_pages_are_not_in_the_first_one(built: Path) -> None:
     assert found["fleet"], "the words are looked for as they are built"
 
 
-def first_page(built: Path) -> list[Path]:
-    """What a browser loads for the fleet: the entry, and the page's own chunk, with all that they import."""
-    manifest = json.loads((built / "manifest.json").read_text())
-    wanted = ["index.html", "src/pages/fleet/page.tsx"]
-    files: dict[str, Path] = {}
-    while wanted:
-        entry = manifest[wanted.pop()]
-        if entry["file"] not in files:
-            files[entry["file"]] = built / entry["file"]
-            wanted += entry.get("imports", [])
-    return list(files.values())
+def test_the_form_knows_the_add_ons_that_are_installed_anyway() -> None:
+    text = (BUILT.parent / "src" / "pages" / "cluster" / "settings" / "wish.ts").read_text()
+    listed = text[text.index("USUAL_ADDONS = [") :].partition("];")[0]
+    assert tuple(re.findall(r'"([^"]+)"', listed)) == DEFAULT_ADDONS
 
 
 def test_pages_that_were_not_built_are_told(tmp_path: Path) -> None:

@@ -10,26 +10,24 @@ from tests.engine.fakes import cluster_yaml
 from tests.ui.house import UiHouse
 from tests.ui.person import Person, Screen
 
-PATIENCE = 60_000
-
 
 def merge(person: Person) -> None:
     page = person.page
     page.get_by_role("button", name="Merge").click()
     page.get_by_role("dialog").get_by_role("button", name="Merge").click()
-    expect(page.get_by_text("Merged. The engine takes it up now.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Merged. The engine takes it up now.")).to_be_visible()
 
 
 def opened(person: Person, button: str) -> Locator:
     person.page.get_by_role("button", name=button, exact=True).click()
     dialog = person.page.get_by_role("dialog")
-    expect(dialog).to_be_visible(timeout=PATIENCE)
+    expect(dialog).to_be_visible()
     return dialog
 
 
 def settings(person: Person) -> None:
     person.page.goto(f"{person.house.url}/clusters/prod?tab=settings")
-    expect(person.page.get_by_role("heading", name="Policy")).to_be_visible(timeout=PATIENCE)
+    expect(person.page.get_by_role("heading", name="Policy")).to_be_visible()
 
 
 @pytest.mark.parametrize("screen", list(Screen), ids=lambda screen: screen.name.lower())
@@ -41,7 +39,7 @@ def test_settings_become_one_change(browser: Browser, house: UiHouse, screen: Sc
     person = Person.come(browser, house, screen)
     page = person.page
     settings(person)
-    expect(page.get_by_text("Fixed once it is made")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Fixed once it is made")).to_be_visible()
     person.check("cluster-settings")
     dialog = opened(person, "Change settings")
     dialog.get_by_role("button", name="Propose change").click()
@@ -59,8 +57,11 @@ def test_settings_become_one_change(browser: Browser, house: UiHouse, screen: Sc
     person.check("cluster-settings-form")
     house.box.rig.commit({"cluster": cluster_yaml("prod", "  hyperpod: {nodeRecovery: Automatic}\n")})
     dialog.get_by_role("button", name="Propose change").click()
-    conflict = dialog.get_by_role("table", name="Others changed the same")
-    expect(conflict).to_be_visible(timeout=PATIENCE)
+    expect(person.heading("Settings of prod")).to_be_visible()
+    conflict = page.get_by_role("table", name="Others changed the same")
+    expect(conflict).to_contain_text("/spec/hyperpod/nodeRecovery")
+    expect(conflict.get_by_role("cell", name="None", exact=True)).to_be_visible()
+    expect(conflict.get_by_role("cell", name="Automatic", exact=True)).to_be_visible()
     person.check("cluster-settings-conflict")
     person.forgive("409")
     person.forgive("503")
@@ -76,12 +77,12 @@ def test_the_end_of_a_cluster_takes_two_changes(person: Person) -> None:
     dialog = opened(person, "Take the protection off")
     expect(dialog.get_by_text("Nothing is deleted by this.", exact=False)).to_be_visible()
     dialog.get_by_role("button", name="Propose change").click()
-    expect(person.heading("Take the deletion protection off prod")).to_be_visible(timeout=PATIENCE)
+    expect(person.heading("Take the deletion protection off prod")).to_be_visible()
     merge(person)
     settings(person)
-    expect(page.get_by_role("button", name="Delete the cluster", exact=True)).to_be_disabled(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Delete the cluster", exact=True)).to_be_disabled()
     house.settle()
-    expect(page.get_by_text("Deletion protection is off, and applied.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Deletion protection is off, and applied.")).to_be_visible()
     dialog = opened(person, "Delete the cluster")
     expect(dialog.get_by_text("gpu: 2 × ml.g5.12xlarge")).to_be_visible()
     dialog.get_by_role("button", name="Propose change").click()
@@ -89,8 +90,8 @@ def test_the_end_of_a_cluster_takes_two_changes(person: Person) -> None:
     person.check("cluster-delete")
     dialog.get_by_label("Write prod to go on").fill("prod")
     dialog.get_by_role("button", name="Propose change").click()
-    expect(person.heading("Delete cluster prod")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text("Documents: Fine")).to_be_visible(timeout=PATIENCE)
+    expect(person.heading("Delete cluster prod")).to_be_visible()
+    expect(page.get_by_text("Documents: Fine")).to_be_visible()
     person.check("cluster-delete-change")
 
 
@@ -103,8 +104,8 @@ def test_a_cluster_is_suspended_after_what_it_means(person: Person) -> None:
     expect(dialog.get_by_text("Looking goes on, and what was already sent", exact=False)).to_be_visible()
     person.check("cluster-suspend")
     dialog.get_by_role("button", name="Propose change").click()
-    expect(person.heading("Suspend prod")).to_be_visible(timeout=PATIENCE)
+    expect(person.heading("Suspend prod")).to_be_visible()
     merge(person)
     house.settle()
     settings(person)
-    expect(person.page.get_by_text("Suspended: nothing is changed.")).to_be_visible(timeout=PATIENCE)
+    expect(person.page.get_by_text("Suspended: nothing is changed.")).to_be_visible()

@@ -26,7 +26,7 @@ export default defineConfig({
     setupFiles: ["src/testing/setup.ts"],
     css: false,
     server: { deps: { inline: [/@cloudscape-design/] } },
-    testTimeout: 15_000,
+    testTimeout: 120_000,
     maxWorkers: 2,
     isolate: false,
     // Cloudscape's test helpers act() by themselves, outside of what React takes for a test.

@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { sessionQuery } from "../api/session";
+import { renewClock } from "./engine-clock";
 import { makeRefresher } from "./freshness";
 import { isOver, noticeOf } from "./news";
 import { useNotices } from "./notices";
@@ -30,6 +31,7 @@ export function Live({ children }: { readonly children: ReactNode }) {
     return openStream({
       event(event) {
         refresh(event);
+        renewClock(queries, event);
         if (event.kind === "tick") {
           setLiveness((before) => (before.problem === event.problem ? before : { ...before, problem: event.problem }));
         }

@@ -15,6 +15,7 @@ import Table from "@cloudscape-design/components/table";
 import { lazy, type ReactNode, Suspense, useCallback, useMemo } from "react";
 import { t } from "../texts";
 import { useKept } from "./kept";
+import { Loading } from "./loading";
 import { usePhone } from "./phone";
 import { type Slice, Windowed } from "./windowed";
 
@@ -156,30 +157,30 @@ export function Listing<Item>(props: ListingProps<Item>) {
   if (isPhone) {
     const [first, ...rest] = columns;
     const cards = ({ start, end }: Slice) => (
-      <Suspense>
-        <Cards<Item>
-          {...shared}
-          items={shown.slice(start, end)}
-          ariaLabels={{ cardsLabel: title, selectionGroupLabel: title, itemSelectionLabel: (_, item) => trackBy(item) }}
-          cardDefinition={{
-            header: (item) => (
-              <div className="beside">
-                {selection && <Mark item={item} id={trackBy(item)} selection={selection} />}
-                <div>{first.cell(item)}</div>
-              </div>
-            ),
-            sections: rest
-              .filter(({ id }) => preferences.visible.includes(id))
-              .map(({ id, header, cell, half }) => ({ id, header, content: cell, width: half === true ? 50 : 100 })),
-          }}
-          cardsPerRow={[{ cards: 1 }]}
-        />
-      </Suspense>
+      <Cards<Item>
+        {...shared}
+        items={shown.slice(start, end)}
+        ariaLabels={{ cardsLabel: title, selectionGroupLabel: title, itemSelectionLabel: (_, item) => trackBy(item) }}
+        cardDefinition={{
+          header: (item) => (
+            <div className="beside">
+              {selection && <Mark item={item} id={trackBy(item)} selection={selection} />}
+              <div>{first.cell(item)}</div>
+            </div>
+          ),
+          sections: rest
+            .filter(({ id }) => preferences.visible.includes(id))
+            .map(({ id, header, cell, half }) => ({ id, header, content: cell, width: half === true ? 50 : 100 })),
+        }}
+        cardsPerRow={[{ cards: 1 }]}
+      />
     );
     return (
-      <Windowed count={shown.length} keyOf={keyOf} rows="cards">
-        {cards}
-      </Windowed>
+      <Suspense fallback={<Loading />}>
+        <Windowed count={shown.length} keyOf={keyOf} rows="cards">
+          {cards}
+        </Windowed>
+      </Suspense>
     );
   }
   const table = ({ start, end }: Slice) => (

@@ -55,6 +55,7 @@ export function Windowed({ count, keyOf, rows, children }: WindowedProps) {
     if (!list) return;
     const measure = () => {
       setMargin(Math.round(list.getBoundingClientRect().top + globalThis.scrollY));
+      if (list.children.length !== end - start) return; // a line that says that they are on their way
       const heights = heightsOf(list);
       const all = heights.reduce((sum, one) => sum + one, 0);
       if (height.current === null && all > 0) {

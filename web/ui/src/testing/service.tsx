@@ -63,7 +63,7 @@ export function problem(status: number, reason: string, detail: string, more: ob
 
 /** Waits for what is expected: as long as a busy machine needs. */
 export function until<Result>(expected: () => Result): Promise<Result> {
-  return vi.waitFor(expected, { timeout: 10_000 });
+  return vi.waitFor(expected, { timeout: 60_000 });
 }
 
 const ALL: Scope[] = ["read", "propose", "approve", "operate"];

@@ -105,7 +105,7 @@ function columnsOf(
       cell: ({ id }) => <span className="wrap-anywhere">{id}</span>,
       value: ({ id }) => id,
       filter: true,
-      width: 195,
+      width: 190,
     },
     {
       id: "group",
@@ -122,7 +122,7 @@ function columnsOf(
       cell: (view) => <Health view={view} />,
       value: (view) => healthOf(view).text,
       filter: true,
-      width: 165,
+      width: 185,
       half: true,
     },
     {

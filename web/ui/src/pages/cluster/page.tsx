@@ -104,8 +104,8 @@ function Parts({ view }: { readonly view: ClusterView }) {
         { id: "storage", label: words.storage, content: later(<Storages view={view} />) },
         { id: "events", label: words.events, content: later(<Events view={view} />) },
         { id: "drift", label: `${words.drift}${drifted}`, content: later(<Drift view={view} />) },
-        { id: "settings", label: words.settings, content: later(<Settings view={view} />) },
         { id: "timeline", label: words.timeline, content: later(<Timeline cluster={view.cluster} />) },
+        { id: "settings", label: words.settings, content: later(<Settings view={view} />) },
       ]}
     />
   );

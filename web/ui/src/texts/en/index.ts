@@ -10,6 +10,6 @@ export { happenings } from "./happenings";
 export { login } from "./login";
 export { logs, pods } from "./logs";
 export { plan } from "./plan";
-export { storage } from "./storage";
 export { deletion, policy, settings } from "./settings";
+export { storage } from "./storage";
 export { tokens } from "./tokens";

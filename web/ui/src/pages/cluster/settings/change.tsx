@@ -16,7 +16,7 @@ import { Proposal } from "../../../parts/proposal";
 import { valueText } from "../../../parts/values";
 import { t } from "../../../texts";
 import { specOf, useWritten } from "../groups/written";
-import type { Step } from "./patch";
+import { pointerOf, type Step } from "./patch";
 import {
   type Flaws,
   flawsOf,
@@ -345,7 +345,7 @@ function Differs({ written, steps, isTried }: DiffersProps) {
         <Box color="text-body-secondary">{words.same}</Box>
       ) : (
         <ul className="plain-list wrap-anywhere" aria-label={words.differs}>
-          {steps.map(({ path, op, value }) => (
+          {steps.flatMap(fieldsOf).map(({ path, op, value }) => (
             <li key={`${op} ${path} ${JSON.stringify(value)}`}>
               {path.slice("/spec/".length).replaceAll("/", ".").replaceAll("~1", "/")}:{" "}
               <Box variant="code">{valueText(valueAt(written, path), t.plan.absent)}</Box> →{" "}
@@ -356,6 +356,13 @@ function Differs({ written, steps, isTried }: DiffersProps) {
       )}
     </FormField>
   );
+}
+
+/** A step that brings a whole map, field by field. */
+function fieldsOf(step: Step): Step[] {
+  const { op, path, value } = step;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || path.endsWith("/-")) return [step];
+  return Object.entries(value).flatMap(([key, inner]) => fieldsOf({ op, path: path + pointerOf([key]), value: inner }));
 }
 
 /** With defaults: what holds before. */

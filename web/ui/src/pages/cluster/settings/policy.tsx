@@ -70,7 +70,7 @@ function Rules({ view }: { readonly view: PolicyView }) {
             label: words.rules,
             value: <Lines of={approvals.rules.length > 0 ? approvals.rules.map(ruleText) : [words.noRules]} />,
           },
-          { label: words.expires, value: approvals.expireAfter },
+          { label: words.expires, value: words.lasts(approvals.expireAfter) },
           { label: words.drift, value: words.drifts[drift.counts] ?? drift.counts },
           {
             label: words.direct,

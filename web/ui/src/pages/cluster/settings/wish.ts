@@ -136,7 +136,7 @@ export function settingSteps(document: object, now: Wish, wish: Wish): Step[] {
       changes.push({ path: ["spec", ...place], value: { ...(version && { version }), ...(!enabled && { enabled }) } });
       continue;
     }
-    set([...place, "version"], before.version, version);
+    set([...place, "version"], before.version || undefined, version || undefined);
     set([...place, "enabled"], before.enabled, enabled);
   }
   set(["logging"], sorted(now.logging), sorted(wish.logging));
@@ -144,9 +144,8 @@ export function settingSteps(document: object, now: Wish, wish: Wish): Step[] {
   set(["endpoint", "private"], now.isPrivate, wish.isPrivate);
   if (wish.isPublic) set(["endpoint", "publicCidrs"], parts(now.cidrs), parts(wish.cidrs));
   else if (now.isPublic) changes.push({ path: ["spec", "endpoint", "publicCidrs"], value: undefined });
-  set(["lifecycleScript"], now.script, wish.script);
-  const given = changes.map(({ path, value }) => ({ path, value: value === "" ? undefined : value }));
-  return [...stepsOf(document, given), ...accessSteps(document, now.access, wish.access)];
+  set(["lifecycleScript"], now.script || undefined, wish.script || undefined);
+  return [...stepsOf(document, changes), ...accessSteps(document, now.access, wish.access)];
 }
 
 /** Entry by entry, so that somebody else's stay as they are. */
