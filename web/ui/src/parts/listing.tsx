@@ -12,10 +12,11 @@ import Header from "@cloudscape-design/components/header";
 import PropertyFilter, { type PropertyFilterProps } from "@cloudscape-design/components/property-filter";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Table from "@cloudscape-design/components/table";
-import { lazy, type ReactNode, Suspense, useCallback, useMemo } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from "react";
 import { t } from "../texts";
 import { useKept } from "./kept";
 import { Loading } from "./loading";
+import { More } from "./more";
 import { usePhone } from "./phone";
 import { type Slice, Windowed } from "./windowed";
 
@@ -93,6 +94,7 @@ export function Listing<Item>(props: ListingProps<Item>) {
     selection,
   } = props;
   const isPhone = usePhone();
+  const [made, setMade] = useState(CARDS);
   const [preferences, setPreferences] = useKept<Preferences>(`listing ${keep}`, {
     visible: columns.filter(({ hidden }) => hidden !== true).map(({ id }) => id),
   });
@@ -156,31 +158,35 @@ export function Listing<Item>(props: ListingProps<Item>) {
   }
   if (isPhone) {
     const [first, ...rest] = columns;
-    const cards = ({ start, end }: Slice) => (
-      <Cards<Item>
-        {...shared}
-        items={shown.slice(start, end)}
-        ariaLabels={{ cardsLabel: title, selectionGroupLabel: title, itemSelectionLabel: (_, item) => trackBy(item) }}
-        cardDefinition={{
-          header: (item) => (
-            <div className="beside">
-              {selection && <Mark item={item} id={trackBy(item)} selection={selection} />}
-              <div>{first.cell(item)}</div>
-            </div>
-          ),
-          sections: rest
-            .filter(({ id }) => preferences.visible.includes(id))
-            .map(({ id, header, cell, half }) => ({ id, header, content: cell, width: half === true ? 50 : 100 })),
-        }}
-        cardsPerRow={[{ cards: 1 }]}
-      />
-    );
     return (
-      <Suspense fallback={<Loading />}>
-        <Windowed count={shown.length} keyOf={keyOf} rows="cards">
-          {cards}
-        </Windowed>
-      </Suspense>
+      <SpaceBetween size="m">
+        <Suspense fallback={<Loading />}>
+          <Cards<Item>
+            {...shared}
+            items={shown.slice(0, made)}
+            ariaLabels={{
+              cardsLabel: title,
+              selectionGroupLabel: title,
+              itemSelectionLabel: (_, item) => trackBy(item),
+            }}
+            cardDefinition={{
+              header: (item) => (
+                <div className="beside">
+                  {selection && <Mark item={item} id={trackBy(item)} selection={selection} />}
+                  <div>{first.cell(item)}</div>
+                </div>
+              ),
+              sections: rest
+                .filter(({ id }) => preferences.visible.includes(id))
+                .map(({ id, header, cell, half }) => ({ id, header, content: cell, width: half === true ? 50 : 100 })),
+            }}
+            cardsPerRow={[{ cards: 1 }]}
+          />
+        </Suspense>
+        {made < shown.length && (
+          <More text={t.common.more} isPending={false} onMore={() => setMade((count) => count + CARDS)} />
+        )}
+      </SpaceBetween>
     );
   }
   const table = ({ start, end }: Slice) => (
@@ -224,13 +230,14 @@ export function Listing<Item>(props: ListingProps<Item>) {
     />
   );
   return (
-    <Windowed count={shown.length} keyOf={keyOf} rows="table">
+    <Windowed count={shown.length} keyOf={keyOf}>
       {table}
     </Windowed>
   );
 }
 
 const MARK = "marked";
+const CARDS = 50; // more are made when one comes near the last
 
 function markColumn<Item>(selection: Selection<Item>, trackBy: (item: Item) => string) {
   return {

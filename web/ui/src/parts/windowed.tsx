@@ -1,7 +1,7 @@
 /**
  * Of a long list only what can be seen, and a little above and below: rows are made while one scrolls, in blocks, so
- * that most frames make none. Room for the others is kept (frame.css), and screen readers are told of all of them: a
- * table by Cloudscape's `firstIndex` and `totalItemsCount`, a list by what is set here.
+ * that most frames make none. Room for the others is kept (frame.css), and screen readers are told of all of them by
+ * the table's `firstIndex` and `totalItemsCount`.
  */
 import { defaultRangeExtractor, type Range, useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -15,29 +15,26 @@ export interface Slice {
 export interface WindowedProps {
   readonly count: number;
   readonly keyOf: (index: number) => string;
-  readonly rows: "table" | "cards";
   /** Asked again only when it is another function, or other rows are to be made. */
   readonly children: (slice: Slice) => ReactNode;
 }
 
 const BLOCK = 10;
 const WHOLE = 60; // as many are always made at once
-const HEIGHTS = { table: 44, cards: 300 } as const; // until some are measured
-const PLACES = { table: "tbody", cards: "ol" } as const;
+const HEIGHT = 44; // until some are measured
 
-export function Windowed({ count, keyOf, rows, children }: WindowedProps) {
+export function Windowed({ count, keyOf, children }: WindowedProps) {
   const place = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);
   const height = useRef<number>(null); // of a row, as the first that were made have it
   const virtual = useWindowVirtualizer({
     count,
-    estimateSize: () => height.current ?? HEIGHTS[rows],
+    estimateSize: () => height.current ?? HEIGHT,
     getItemKey: keyOf,
     rangeExtractor: inBlocks,
     scrollMargin: margin,
     useFlushSync: false,
     onChange: (one) =>
-      rows === "table" &&
       letGo(
         place.current,
         one.getVirtualItems().map(({ index }) => index),
@@ -51,7 +48,7 @@ export function Windowed({ count, keyOf, rows, children }: WindowedProps) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured when other rows were made
   useLayoutEffect(() => {
-    const list = place.current?.querySelector(PLACES[rows]);
+    const list = place.current?.querySelector("tbody");
     if (!list) return;
     const measure = () => {
       setMargin(Math.round(list.getBoundingClientRect().top + globalThis.scrollY));
@@ -67,11 +64,10 @@ export function Windowed({ count, keyOf, rows, children }: WindowedProps) {
       });
     };
     measure();
-    if (rows === "cards") count > WHOLE && tellPlaces(list, start, count);
     const observer = new ResizeObserver(measure);
     observer.observe(list);
     return () => observer.disconnect();
-  }, [virtual, rows, content]);
+  }, [virtual, content]);
 
   const above = first === undefined ? 0 : first.start - margin;
   const below = last === undefined ? 0 : Math.max(0, virtual.getTotalSize() - (last.end - margin));
@@ -97,13 +93,6 @@ function heightsOf(list: Element): number[] {
   const boxes = [...list.children].map((row) => row.getBoundingClientRect());
   const gap = boxes[0] && boxes[1] ? Math.max(0, boxes[1].top - boxes[0].bottom) : 0;
   return boxes.map((box, index) => (boxes[index + 1]?.top ?? box.bottom + gap) - box.top);
-}
-
-function tellPlaces(list: Element, start: number, count: number) {
-  [...list.children].forEach((row, index) => {
-    row.setAttribute("aria-setsize", String(count));
-    row.setAttribute("aria-posinset", String(start + index + 1));
-  });
 }
 
 /** A row that goes away must not hold the focus: the table would look for another one, and scroll back to it. */

@@ -9,6 +9,7 @@ export const common = {
   product: "InstantStart",
   cancel: "Cancel",
   close: "Close",
+  more: "Show more",
   done: "Done",
   none: "None",
   unknown: "Not known",
