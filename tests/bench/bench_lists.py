@@ -112,7 +112,7 @@ def _weight() -> Row:
 def _node(number: int) -> dict[str, Any]:
     name = f"i-{number:017x}"
     ready = number % 17 != 0
-    node = {"name": name, "ready": ready, "takes_pods": True, "faults": [], "kubelet": "v1.33.1"}
+    node: dict[str, Any] = {"name": name, "ready": ready, "takes_pods": True, "faults": [], "kubelet": "v1.33.1"}
     return {
         "id": name,
         "instance": name,
