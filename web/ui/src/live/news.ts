@@ -13,7 +13,7 @@ export function noticeOf(event: StreamEvent): Notice | null {
   }
   // What failed fails its stage too, which tells the same: one notice is enough.
   if (line.t === "stage" && line.state === "Failed") {
-    const stage = t.plan.stages[line.stage ?? ""] ?? line.stage ?? "";
+    const stage = t.stages[line.stage ?? ""] ?? line.stage ?? "";
     const header = line.reason === UNKNOWN ? t.news.unknown(cluster, stage) : t.news.stageFailed(cluster, stage);
     return { id: stageId(event), type: line.reason === UNKNOWN ? "warning" : "error", header, content, link };
   }

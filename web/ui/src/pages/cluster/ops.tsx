@@ -61,7 +61,7 @@ export function Ops({ view }: { readonly view: ClusterView }) {
 function nameOf(subject: string, { failed_ops, open_ops, held }: ClusterView): string {
   const op = [...failed_ops, ...open_ops].find((one) => one.op === subject);
   const hold = held.find(({ action }) => action !== "" && subject.startsWith(action));
-  return op?.key ?? hold?.key ?? t.plan.stages[subject] ?? subject;
+  return op?.key ?? hold?.key ?? t.stages[subject] ?? subject;
 }
 
 interface OpProps {

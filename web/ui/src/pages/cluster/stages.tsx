@@ -39,7 +39,7 @@ export function Stages({ view: { cluster, stages, held } }: { readonly view: Clu
           cluster={cluster}
           order="retry"
           subjects={[retried]}
-          says={[t.plan.stages[retried] ?? retried]}
+          says={[t.stages[retried] ?? retried]}
           onDone={() => setRetried(null)}
         />
       )}
@@ -55,7 +55,7 @@ interface HeadProps {
 function Head({ stage: { stage, done, all, state, since }, isHeld }: HeadProps) {
   return (
     <>
-      <strong>{t.plan.stages[stage] ?? stage}</strong>{" "}
+      <strong>{t.stages[stage] ?? stage}</strong>{" "}
       <Box variant="span" color="text-body-secondary">
         {isHeld ? t.cluster.held.title : (words.states[state] ?? state)}
         {done != null && all != null && `, ${words.count(done, all)}`}
@@ -79,7 +79,7 @@ function Details({ stage, onRetry }: { readonly stage: ProgressView; readonly on
       {isCounted && (
         <ProgressBar
           value={(done / all) * 100}
-          ariaLabel={t.plan.stages[stage.stage] ?? stage.stage}
+          ariaLabel={t.stages[stage.stage] ?? stage.stage}
           additionalInfo={expected ? words.expected(minutes(expected.least), minutes(expected.most)) : undefined}
         />
       )}
@@ -107,7 +107,7 @@ function Details({ stage, onRetry }: { readonly stage: ProgressView; readonly on
           onClick={onRetry}
           disabled={!may("operate")}
           disabledReason={t.common.missingScope("operate")}
-          ariaLabel={`${t.cluster.orders.do.retry}: ${t.plan.stages[stage.stage] ?? stage.stage}`}
+          ariaLabel={`${t.cluster.orders.do.retry}: ${t.stages[stage.stage] ?? stage.stage}`}
         >
           {t.cluster.orders.do.retry}
         </Button>

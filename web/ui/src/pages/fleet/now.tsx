@@ -34,7 +34,7 @@ function withoutStage(message: string, stage: string | null | undefined): string
 }
 
 function Working({ stage, progress }: { readonly stage: string; readonly progress: string | null }) {
-  return <div title={stage}>{t.fleet.now.stage(t.plan.stages[stage] ?? stage, progress)}</div>;
+  return <div title={stage}>{t.fleet.now.stage(t.stages[stage] ?? stage, progress)}</div>;
 }
 
 function Aside({ text }: { readonly text: string }) {

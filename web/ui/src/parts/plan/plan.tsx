@@ -52,7 +52,7 @@ function Stages({ actions }: { readonly actions: readonly ActionView[] }) {
       key={stage}
       defaultExpanded={actions.length <= FEW}
       headingTagOverride="h4"
-      headerText={`${t.plan.stages[stage] ?? stage} (${inside.length})`}
+      headerText={`${t.stages[stage] ?? stage} (${inside.length})`}
     >
       <SpaceBetween size="s">
         {inside.map((action) => (

@@ -2,7 +2,7 @@
 import type { ActionView } from "../../api/schema";
 import { t } from "../../texts";
 
-export const STAGES: readonly string[] = Object.keys(t.plan.stages);
+export const STAGES: readonly string[] = Object.keys(t.stages);
 
 export interface StageActions {
   readonly stage: string;

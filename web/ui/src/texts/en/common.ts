@@ -57,3 +57,16 @@ export const scopes = {
   approve: { name: "Approve", means: "Lets held actions and changes pass." },
   operate: { name: "Operate", means: "Gives orders to the engine, and makes tokens." },
 };
+
+/** Stages, by their names in the journal. */
+export const stages = {
+  validate: "Validation",
+  network: "Network",
+  "control-plane": "Control plane",
+  dependencies: "Dependencies",
+  compute: "Instance groups",
+  features: "Features",
+  storage: "Storage",
+  workloads: "Workloads",
+  operations: "Operations",
+} as Record<string, string>;

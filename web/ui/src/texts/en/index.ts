@@ -1,7 +1,7 @@
 /** English, by page; what several pages say is in `common`. */
 export { change, changes } from "./changes";
 export { cluster, drift, groups, machines, nodes, proposal, timeline } from "./cluster";
-export { common, conditions, locale, scopes } from "./common";
+export { common, conditions, locale, scopes, stages } from "./common";
 export { create } from "./create";
 export { reasons, types } from "./engine";
 export { fleet } from "./fleet";

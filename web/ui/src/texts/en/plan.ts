@@ -2,17 +2,6 @@ import { counted } from "./common";
 
 /** A plan, wherever one is shown: by stage, with what each action costs. */
 export const plan = {
-  stages: {
-    validate: "Validation",
-    network: "Network",
-    "control-plane": "Control plane",
-    dependencies: "Dependencies",
-    compute: "Instance groups",
-    features: "Features",
-    storage: "Storage",
-    workloads: "Workloads",
-    operations: "Operations",
-  } as Record<string, string>,
   verbs: {
     create: "Create",
     update: "Update",
