@@ -12,7 +12,7 @@ from tests.diagnosis import runnable
 from tests.engine_support import Sandbox
 from tests.mcp_face.facebox import Told
 from tests.mcp_face.literal import Follower
-from tests.mcp_face.test_skills_followed import IT, TYPE, applied, create, ended
+from tests.mcp_face.sentence import IT, TYPE, applied, create, ended
 from tests.mcp_face.town import Town, settled, until
 
 pytestmark = pytest.mark.sandbox
