@@ -5,12 +5,13 @@ They need the built pages (`make setup`) and Debian's chromium (INSTANTSTART_CHR
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Error, expect, sync_playwright
 
 from tests.api import livebox
 from tests.api.apibox import ApiBox, make
@@ -30,7 +31,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if report.when == "call" and report.failed:
         for number, person in enumerate(Person.here):
-            person.shot(f"failed-{re.sub('[^a-zA-Z0-9]+', '-', item.name)}-{number}")
+            # A browser that is gone leaves none; an error in this place would end the whole run.
+            with contextlib.suppress(Error):
+                person.shot(f"failed-{re.sub('[^a-zA-Z0-9]+', '-', item.name)}-{number}")
         Person.here.clear()
     return report
 
