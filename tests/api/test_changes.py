@@ -313,7 +313,12 @@ def test_the_plan_of_a_cluster_at_any_revision(up: ApiBox) -> None:
 
 def test_the_policy_in_force(api: ApiBox) -> None:
     shown = api.client().get("/policy").json()
-    assert shown["spec"]["approvals"] == {"requireFor": ["replace", "delete"], "rules": [], "expireAfter": "7d"}
+    assert shown["spec"]["approvals"] == {
+        "requireFor": ["replace", "delete"],
+        "rules": [],
+        "expireAfter": "7d",
+        "orders": "pushed",
+    }
     proposed = api.client().post("/changes", json=change(scale(4))).json()
     api.rig.commit_paths({"clusters/policy.yaml": None})
     without = api.client().get("/policy").json()

@@ -305,7 +305,11 @@ def test_a_sick_node_is_rebooted_once_and_then_a_persons(town: Town) -> None:
             )
         label(town, sick, node_health_status="UnschedulablePendingReboot")
         async with agent.step(5) as do:
-            told = await until(lambda: do("diagnose_node_health", **IT), lambda told: told["findings"])
+            # HyperPod says Pending for a while after the machine is back.
+            told = await until(
+                lambda: do("diagnose_node_health", **IT),
+                lambda told: [one["reason"] for one in told["findings"]] == ["Unhealthy"],
+            )
             (found,) = told.data["findings"]
             assert found["step"] == "replace" and "batch-replace-cluster-nodes" in found["command"], found
         agent.end()
