@@ -75,7 +75,7 @@ def keep(repo: ConfigRepo, memories: Iterable[Memory]) -> None:
     for memory in memories:
         if memory.lost_tip is not None:
             repo.keep_lost(memory.cluster, memory.lost_tip)
-        if memory.lost is None and memory.fold.broken is None and not is_held(memory.status()):
+        if memory.lost is None and memory.fold.broken is None and not is_held(memory.fold.status()):
             known[memory.cluster] = memory.confirmed
     repo.keep_known(known)
 

@@ -6,12 +6,10 @@ The policy is the one in force now, never the commit's own: a change cannot loos
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import itertools
 import logging
 from collections.abc import Iterable
-from typing import Any, TypeVar, cast
 
 from reconciler.engine import gate
 from reconciler.engine import open as opening
@@ -22,7 +20,6 @@ from reconciler.engine.tick import Engine
 from reconciler.plan.gates import Fleet, fleet_of
 from schemas.errors import InstantStartError
 
-Record = TypeVar("Record")
 log = logging.getLogger(__name__)
 
 
@@ -55,7 +52,7 @@ def fleet(scopes: Iterable[Scope]) -> Fleet:
 def _open(engine: Engine, cluster: str, commit: str) -> Scope:
     with engine.lock:  # a tick that writes what it remembers is not copied in the middle
         known = engine.memories.get(cluster)
-        memories: dict[str, Memory] = {} if known is None else {cluster: _copied(known)}
+        memories: dict[str, Memory] = {} if known is None else {cluster: known.copied()}
     return opening.open_scope(engine.repo, cluster, commit, memories, engine.clock)
 
 
@@ -67,20 +64,6 @@ def _see(engine: Engine, scope: Scope) -> None:
     except Exception as error:
         log.exception("looking ahead at %s broke", scope.cluster)
         scope.problem = f"InternalError: {error!r}"
-
-
-def _copied(memory: Memory) -> Memory:
-    return _shallow(dataclasses.replace(memory, fold=_shallow(memory.fold)))
-
-
-def _shallow(record: Record) -> Record:
-    """The same with its own dicts, lists and sets; what is in them never changes."""
-    own: dict[str, Any] = {}
-    for each in dataclasses.fields(record):  # type: ignore[arg-type]
-        value: Any = getattr(record, each.name)
-        if isinstance(value, dict | list | set):
-            own[each.name] = copy.copy(cast("Any", value))
-    return dataclasses.replace(record, **own)  # type: ignore[type-var]
 
 
 def gated(engine: Engine, scopes: Iterable[Scope], approvals: Approvals) -> dict[str, Scope]:

@@ -45,7 +45,7 @@ def clusters(
 def _is_alive(repo: ConfigRepo, cluster: str, memories: dict[str, Memory], tips: Tips, gone: dict[str, str]) -> bool:
     known = cluster in memories
     try:
-        alive = not remember(repo, cluster, memories, tips).status().gone
+        alive = not remember(repo, cluster, memories, tips).fold.status().gone
     except InstantStartError:
         return True  # it is told when the cluster is opened
     if alive:
@@ -79,7 +79,7 @@ def remember(repo: ConfigRepo, cluster: str, memories: dict[str, Memory], tips: 
     read = journal.read(repo, cluster, view)
     if known is None:
         known = Memory(cluster=cluster, tip=view.tip, fold=read, confirmed=repo.known_tip(cluster))
-    known.tip, known.fold = view.tip, read
+    known.tip, known.fold, known.durable = view.tip, read, None
     compare(repo, known)
     memories[cluster] = known
     return known
@@ -102,7 +102,7 @@ def open_scope(
     """`tips`: where the journals stand, if somebody just looked."""
     memory = remember(repo, cluster, memories, tips)
     memory.born = memory.born or clock.now().timestamp()
-    status = memory.status()
+    status = memory.fold.status()
     revision = revision_at(repo, cluster, head, status)
     rewritten = bool(
         status.rev

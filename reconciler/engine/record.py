@@ -11,6 +11,7 @@ from reconciler.config_repo.records import NotesAppend, NotesResult
 from reconciler.config_repo.repo import ConfigRepo
 from reconciler.engine import doubt, stages
 from reconciler.engine.scope import Scope
+from reconciler.engine.trouble import Trouble
 from reconciler.journal.lines import HEAD
 from schemas.errors import InstantStartError, RetryLater
 from schemas.journal import Phase, StageState, StageStatus
@@ -105,7 +106,7 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope], *, replies: bool) -> dict
             continue
         result = results[scope.cluster]
         if result.accepted:
-            scope.memory.tip = scope.memory.confirmed = result.tip
+            scope.memory.accepted(result.tip)
             if doubt.is_held(scope.status):
                 scope.memory.lost = None
             elif scope.memory.lost is None:
@@ -114,7 +115,8 @@ def publish(repo: ConfigRepo, scopes: Sequence[Scope], *, replies: bool) -> dict
             rejected[scope.cluster] = result.rejected_by
             if replies:
                 _keep_outcomes(scope)
-            scope.give_up(f"the journal was not accepted: {result.rejected_by}")
+            text = f"the journal was not accepted: {result.rejected_by}"
+            scope.give_up(Trouble(reason="JournalNotAccepted", msg=text))
         scope.pen.lines = []
     _keep(repo, [scope for scope in scopes if scope.cluster in results and scope.cluster not in rejected])
     return rejected

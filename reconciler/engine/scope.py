@@ -19,6 +19,7 @@ from reconciler.desired.build import Desired
 from reconciler.engine.approvals import Approvals
 from reconciler.engine.library import Folder
 from reconciler.engine.memory import Memory
+from reconciler.engine.trouble import Trouble
 from reconciler.journal.lines import Pen
 from reconciler.plan.approvals import Passing
 from reconciler.plan.gates import Fleet, Held, Limits
@@ -99,15 +100,17 @@ class Scope:
         why) may hold what looks like a secret; it never gets into a note."""
         told = {k: mask_secrets(v) if k in _TOLD and isinstance(v, str) else v for k, v in fields.items()}
         line = self.pen.write(revision or self.revision, t, mask_secrets(say), **told)
-        self.memory.fold.feed(self.pen.lines[-1][1])
+        self.memory.feed(self.pen.lines[-1][1])
         self.moved = True
         return line
 
-    def give_up(self, why: str) -> None:
-        """Nothing of this tick is written or sent for this cluster; its journal is read again."""
-        self.problem = why
+    def give_up(self, trouble: Trouble) -> None:
+        """Nothing of this tick is written or sent for this cluster, its status says why, and its journal is read
+        again."""
+        self.problem = str(trouble)
         self.pen.lines = []
         self.memory.distrust()
+        self.memory.trouble = trouble
 
     def resource(self, key: str) -> Resource | None:
         """A resource wanted now, or wanted before."""

@@ -4,7 +4,7 @@ waiting for a tick, and nothing they do reaches the engine."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from reconciler.engine.doubt import doubt
@@ -19,8 +19,8 @@ from schemas.resource import Observed, Resource
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sight:
-    """Equal to itself only. `at`: when the tick was over (simulated UTC). `status` None: the journal must be read,
-    since the tick gave up in the middle. `certain`: when everything in sight was last seen without a failing look,
+    """Equal to itself only. `at`: when the tick was over (simulated UTC). `status`: what the journal says and, where
+    the tick left it alone, that it did. `certain`: when everything in sight was last seen without a failing look,
     `unseen_since`: since when something cannot be. `blind`: why (reason, message). `problem`: why the tick left the
     cluster alone."""
 
@@ -28,7 +28,7 @@ class Sight:
     head: str
     revision: str
     at: str
-    status: ClusterStatus | None
+    status: ClusterStatus
     folder: Folder | None
     account: str
     region: str
@@ -52,7 +52,7 @@ def of(scope: Scope, at: str) -> Sight:
         head=scope.head,
         revision=scope.revision,
         at=at,
-        status=scope.status if scope.problem is None else None,
+        status=memory.status(),
         folder=scope.folder,
         account=scope.account,
         region=scope.region,
@@ -67,6 +67,11 @@ def of(scope: Scope, at: str) -> Sight:
         problem=scope.problem,
         doubt=doubt(scope) if scope.world is not None else None,
     )
+
+
+def left_alone(known: Sight, status: ClusterStatus, problem: str, at: str) -> Sight:
+    """What was known, for a tick that did not come as far as looking."""
+    return replace(known, status=status, problem=problem, at=at, held={})
 
 
 def _moment(seconds: float | None) -> str | None:

@@ -32,6 +32,7 @@ from reconciler.engine.preflight import Preflight
 from reconciler.engine.scope import Scope
 from reconciler.engine.sight import Sight
 from reconciler.engine.signing import Signing
+from reconciler.engine.trouble import trouble_of
 from reconciler.engine.wake import next_wake
 from reconciler.live.aws.accounts import AwsAccounts
 from reconciler.live.clock import Clock
@@ -108,10 +109,16 @@ class Engine:
         self.new_op = new_op or (lambda: str(ULID.from_datetime(clock.now())))
         self.lock = threading.Lock()
         self._denied = 0  # times in a row that the remote refused our credential
+        self.problem: str | None = None  # why the newest tick could do nothing for anybody
         self.on_lines: Callable[[], None] | None = None
 
     def tick(self, only: Iterable[str] | None = None) -> Result:
         """One pass over the clusters that are due (or over `only`). Raises nothing of ours: problems are told."""
+        result = self._fetch_and_tick(only)
+        self.problem = result.problem
+        return result
+
+    def _fetch_and_tick(self, only: Iterable[str] | None) -> Result:
         with self.lock:
             try:
                 self.repo.fetch()
@@ -232,17 +239,27 @@ class Engine:
                 scope = opening.open_scope(self.repo, name, head, self.memories, self.clock, tips)
                 doubt.keep(self.repo, [scope.memory])
             except Exception as error:
-                told = f"{error.reason}: {error.message}" if isinstance(error, InstantStartError) else repr(error)
                 if not isinstance(error, InstantStartError):
                     log.exception("opening %s broke", name)
-                result.problems[name] = told
-                if name in self.memories:
-                    self.memories[name].wake = self.clock.now().timestamp() + self._rest(self.memories[name])
+                self._leave_alone(name, error, result)
                 continue
             if scope.status.broken is not None:
                 scope.problem = f"the journal is broken: {scope.status.msg}"
             scopes.append(scope)
         return scopes
+
+    def _leave_alone(self, name: str, error: Exception, result: Result) -> None:
+        """A cluster that could not even be opened."""
+        trouble = trouble_of(error)
+        problem = result.problems[name] = str(trouble)
+        memory = self.memories.get(name)
+        if memory is None:
+            return
+        memory.trouble = trouble
+        memory.wake = self.clock.now().timestamp() + self._rest(memory)
+        known = self.sights.get(name)
+        if known is not None:
+            self.sights[name] = sight.left_alone(known, memory.status(), problem, self.clock.iso())
 
     def _write(
         self,
@@ -266,11 +283,10 @@ class Engine:
         """A cluster that cannot be worked on is left alone in this tick; the others go on."""
         try:
             step(*args)
-        except InstantStartError as error:
-            scope.give_up(f"{error.reason}: {error.message}")
         except Exception as error:
-            log.exception("a tick of %s broke", scope.cluster)
-            scope.give_up(f"InternalError: {error!r}")
+            if not isinstance(error, InstantStartError):
+                log.exception("a tick of %s broke", scope.cluster)
+            scope.give_up(trouble_of(error))
 
     def _publish(self, scopes: Sequence[Scope], *, replies: bool = False) -> int:
         """Returns how many lines are on the remote now."""
@@ -306,7 +322,7 @@ class Engine:
         if scope.nothing_here:
             return NOBODY
         if scope.problem is None:
-            scope.memory.problems = 0
+            scope.memory.problems, scope.memory.trouble = 0, None
             return next_wake(scope, self.clock, self.poll)
         return self.poll if scope.status.broken is not None else self._rest(scope.memory)
 

@@ -138,6 +138,7 @@ def of(
     instances: CountsView,
     gpus: GpusView,
     parts: tuple[PartView, ...],
+    problem: str | None,
 ) -> ClusterView:
     things = inventories.things(sight) if sight is not None else ()
     return ClusterView(
@@ -162,7 +163,7 @@ def of(
         drift=drifts.count(sight) if sight is not None else None,
         actions=len(sight.plan.actions) if sight is not None and sight.plan is not None else None,
         observed_at=sight.at if sight is not None else None,
-        problem=told(sight.problem or "") if sight is not None else "",
+        problem=told(problem or ""),
         doubt=told(sight.doubt or "") if sight is not None else "",
         parts=parts,
     )

@@ -131,11 +131,12 @@ class Reads:
         orders = self._all_orders().get(name, ())
         aws = self._aws_part(sight)
         parts = (aws, *_live_parts(follow))
-        now = None if sight is not None and sight.status is not None else self._repo.journal_tip(name)
+        now = None if sight is not None else self._repo.journal_tip(name)
+        problem = sight.problem if sight is not None and sight.problem is not None else self._engine.problem
         return self._shown.get(
             name,
-            lambda: self._show(name, sight, follow, wanted, orders, parts),
-            hard=(sight, wanted, orders, aws, now, follow is None),
+            lambda: self._show(name, sight, follow, wanted, orders, parts, problem),
+            hard=(sight, wanted, orders, aws, now, follow is None, problem),
             soft=(follow.version if follow is not None else None, parts),
         )
 
@@ -276,6 +277,7 @@ class Reads:
         wanted: str | None,
         orders: tuple[WaitingOrderView, ...],
         parts: tuple[PartView, ...],
+        problem: str | None,
     ) -> Shown:
         desired = self.desired(name)
         status = self._status(name, sight, wanted, orders)
@@ -292,13 +294,14 @@ class Reads:
             instances=nodes.instances(desired.instances, sight, live_nodes),
             gpus=nodes.gpus(desired.gpus, live_nodes, live_pods),
             parts=parts,
+            problem=problem,
         )
         return Shown(view=view, json=view.model_dump_json().encode())
 
     def _status(
         self, name: str, sight: Sight | None, wanted: str | None, orders: tuple[WaitingOrderView, ...]
     ) -> StatusView:
-        if sight is None or sight.status is None:  # the journal itself tells
+        if sight is None:  # the journal itself tells
             return statuses.status(self._repo, name).model_copy(update={"head": wanted, "orders": orders})
         return statuses.of_status(sight.status, head=wanted, orders=orders)
 

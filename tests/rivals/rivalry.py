@@ -148,8 +148,9 @@ def begun(where: Path, *commits: Mapping[str, Mapping[str, str | None]]) -> Riva
     return made
 
 
-def copy_of(rig: Rival, where: Path, *, remote: bool = False) -> Rival:
-    """Another world in which everything has gone the same way so far."""
+def copy_of(rig: Rival, where: Path, *, remote: bool = False, location: str = "") -> Rival:
+    """Another world in which everything has gone the same way so far. `remote`: its repository is behind an URL,
+    `location` if that is told."""
     shutil.copytree(rig.path, where / "config.git")
     cloud = HookedCloud(
         clock=SteppedClock(rig.clock.now()),
@@ -159,7 +160,7 @@ def copy_of(rig: Rival, where: Path, *, remote: bool = False) -> Rival:
         sends=list(rig.cloud.sends),
         boots=dict(rig.cloud.boots),
     )
-    location = f"file://{where / 'config.git'}" if remote else ""
+    location = location or (f"file://{where / 'config.git'}" if remote else "")
     made = Rival(path=where / "config.git", state=where / "state", location=location, shared=cloud, hooks=cloud.hooks)
     cloud.published = made.was_published
     made.tick(1)

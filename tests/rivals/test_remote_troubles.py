@@ -77,7 +77,7 @@ def test_the_remote_has_a_trouble(
     for _ in range(1 if trouble == "hang" else 3):
         result = rig.tick(10)
         told = str(result.problem or result.problems.get("prod"))
-        assert told.startswith(f"the journal was not accepted: {reason}" if only else reason), told
+        assert told.startswith(f"JournalNotAccepted: the journal was not accepted: {reason}" if only else reason), told
         if reason == "RemoteAuthFailed":
             assert "Renew INSTANTSTART_CREDENTIAL" in told
         assert (result.sent, result.lines) == (0, 0)

@@ -93,9 +93,18 @@ class _Run:
         return False
 
     def views(self) -> list[StatusView]:
-        if self._only is not None:
-            return [statuses.status(self._engine.repo, name) for name in self._only]
-        return list(statuses.fleet(self._engine.repo).clusters)
+        repo = self._engine.repo
+        only = self._only
+        found = statuses.fleet(repo).clusters if only is None else [statuses.status(repo, name) for name in only]
+        return [self._with_trouble(view) for view in found]
+
+    def _with_trouble(self, view: StatusView) -> StatusView:
+        """The journal cannot say that it was not accepted."""
+        memory = self._engine.memories.get(view.cluster)
+        if memory is None or memory.trouble is None:
+            return view
+        now = memory.status()
+        return view.model_copy(update={"condition": now.condition.value, "reason": now.reason, "msg": now.msg})
 
     def _tick(self) -> Result:
         result = self._engine.tick(self._only)
