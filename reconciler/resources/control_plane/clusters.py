@@ -14,6 +14,7 @@ from reconciler.resources.control_plane.normal_form import (
     cluster_health,
     cluster_spec,
     first_error,
+    identity_of,
     next_version,
 )
 from reconciler.resources.drafts import (
@@ -162,7 +163,7 @@ class ClusterHandler(SteppingHandler):
             if "update" in answer:
                 return {"update": answer["update"]["id"]}
             if "cluster" in answer:
-                return {"arn": answer["cluster"]["arn"]}
+                return {"arn": answer["cluster"]["arn"], "id": identity_of(answer["cluster"])}
         return {}
 
     def settled(self, world: World, op: OpRecord) -> Settlement:
@@ -207,7 +208,7 @@ def _look(world: World, key: str, name: str, resource: Resource | None) -> Obser
         mark=mark_of(tags, key, world.cluster),
         bar=bar_of(tags, world.cluster) or _closed_to_us(name, spec),
         op=tags.get(TAG_OP),
-        identity=f"{cluster['arn']}@{cluster.get('createdAt', '')}",
+        identity=identity_of(cluster),
         detail={"status": cluster.get("status")},
     )
 

@@ -34,11 +34,17 @@ def cluster_spec(cluster: Mapping[str, Any]) -> JsonObject:
     }
 
 
+def identity_of(cluster: Mapping[str, Any]) -> str:
+    """Another EKS cluster of the same name has the same ARN, and was made at another time."""
+    return f"{cluster['arn']}@{cluster.get('createdAt', '')}"
+
+
 def cluster_attrs(cluster: Mapping[str, Any]) -> JsonObject:
     """What others build on; what EKS does not show yet is left out, so that Refs to it stay open."""
     issuer = str(as_map(as_map(cluster.get("identity")).get("oidc")).get("issuer") or "")
     found: JsonObject = {
         "arn": cluster.get("arn"),
+        "id": identity_of(cluster),
         "endpoint": cluster.get("endpoint"),
         "ca": as_map(cluster.get("certificateAuthority")).get("data"),
         "issuer": issuer,

@@ -72,6 +72,7 @@ class ReleaseHandler(BaseHandler):
                 world.kube().patch_json(SECRET, namespace, str(call.params["secret"]), patch, op=op)
             case _:
                 self._upgrade(world, call, op)
+                return Reply(ref=_ids(world, name, namespace))
         return Reply()
 
     def settled(self, world: World, op: OpRecord) -> Settlement:
@@ -198,7 +199,7 @@ def _observed(world: World, key: str, release: stored.Release, resource: Resourc
         name=release.name,
         presence=Presence.PRESENT,
         spec=spec,
-        attrs={"revision": release.revision, "version": release.chart_version},
+        attrs={"id": _identity(release), "revision": release.revision, "version": release.chart_version},
         health=health,
         ready=ready,
         reason=reason,
@@ -206,9 +207,23 @@ def _observed(world: World, key: str, release: stored.Release, resource: Resourc
         mark=_mark(world, key, release),
         bar=_bar(world, release),
         op=release.labels.get(stored.LABEL_OP),
-        identity=f"{release.namespace}/{release.name}@{release.first}",
+        identity=_identity(release),
         detail={"namespace": release.namespace, "secret": release.secret, "labels": dict(release.labels)},
     )
+
+
+def _ids(world: World, name: str, namespace: str) -> JsonObject:
+    """Of what was just installed; helm itself does not tell. Without it a release whose label is taken off later is
+    not known to be ours, and nothing worse."""
+    with contextlib.suppress(InstantStartError):
+        release = _newest(world, name, namespace)
+        return {"id": _identity(release)} if release is not None else {}
+    return {}
+
+
+def _identity(release: stored.Release) -> str:
+    """Another release of the same name was installed at another time."""
+    return f"{release.namespace}/{release.name}@{release.first}"
 
 
 def _chart(release: stored.Release, wanted: JsonObject) -> JsonObject:

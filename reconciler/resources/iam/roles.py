@@ -108,7 +108,7 @@ class RoleHandler(SteppingHandler):
         return Draft(steps=[untag], say=f"Release role {seen.name}: it stays, our tags go")
 
     def reply_ref(self, call: Call, answers: Sequence[JsonObject]) -> JsonObject:
-        return {"arn": answers[0]["Role"]["Arn"]} if call.verb == "create" else {}
+        return _ids(answers[0]["Role"]) if call.verb == "create" else {}
 
 
 def _look(world: World, resource: Resource) -> Observed:
@@ -168,7 +168,7 @@ def _observed(
         name=name,
         presence=Presence.PRESENT,
         spec=spec,
-        attrs={"arn": role["Arn"], "name": name},
+        attrs={**_ids(role), "name": name},
         health=Health.PROGRESSING if unfinished else Health.HEALTHY,
         ready=not unfinished,
         reason="Unfinished" if unfinished else "",
@@ -178,6 +178,11 @@ def _observed(
         identity=str(role.get("RoleId", role["Arn"])),
         detail={"managed": managed, "inline": sorted(inline)},
     )
+
+
+def _ids(role: JsonObject) -> JsonObject:
+    """Another role of the same name has the same ARN, and another id."""
+    return {"arn": role["Arn"], "id": role.get("RoleId", role["Arn"])}
 
 
 def _policies(world: World, role: str) -> tuple[list[str], dict[str, JsonObject]]:

@@ -58,9 +58,13 @@ class Volumes(BaseHandler):
             for kind in reversed(KINDS):
                 _remove(kube, manifests[kind], call.key, op)
             return Reply()
+        if call.verb == Verb.RELEASE:
+            for kind in KINDS:
+                _let_go(kube, manifests[kind], op)
+            return Reply()
         _forget_claim(kube, manifests[VOLUME], op)
-        kube.apply([_with_op(manifests[kind], op) for kind in KINDS], op=op)
-        return Reply()
+        applied = kube.apply([_with_op(manifests[kind], op) for kind in KINDS], op=op)
+        return Reply(ref=_ids(applied[KINDS.index(VOLUME)]))
 
 
 def _look(world: World, kube: KubeCluster, resource: Resource) -> Observed:
@@ -93,14 +97,14 @@ def _observed(resource: Resource, spec: JsonObject, live: Mapping[str, JsonObjec
             "namespace": spec["namespace"],
             "manifests": shown,
         },
-        attrs={"claim": resource.name, "namespace": spec["namespace"]},
+        attrs={"claim": resource.name, "namespace": spec["namespace"], **_ids(volume)},
         health=now.health,
         ready=now.ready,
         reason=now.reason,
         message=now.message,
         mark=_mark(resource, live),
         op=next((op for found in live.values() if (op := _annotations(found).get(ANNOTATION_OP))), None),
-        identity="" if volume is None else str(volume["metadata"].get("uid", "")),
+        identity=str(_ids(volume).get("id", "")),
     )
 
 
@@ -122,7 +126,7 @@ def _mark(resource: Resource, live: Mapping[str, JsonObject]) -> Mark:
 
 
 def _draft(world: World, action: Action) -> Call | None:
-    if action.verb in (Verb.ADOPT, Verb.RELEASE):
+    if action.verb is Verb.ADOPT:
         return None  # no document can name a volume of others
     resource = world.desired.get(action.key) or world.previous.get(action.key)
     spec = action.want if "manifests" in action.want else (resource.spec if resource is not None else {})
@@ -130,11 +134,12 @@ def _draft(world: World, action: Action) -> Call | None:
     if not manifests or any(refs_in(manifests)):
         return None
     removal = action.verb in (Verb.DELETE, Verb.REPLACE)
+    call = "k8s:Delete" if removal else "k8s:Patch" if action.verb is Verb.RELEASE else "k8s:Apply"
     return Call(
         key=action.key,
         lane=action.lane,
         verb=Verb.DELETE.value if removal else action.verb.value,
-        call="k8s:Delete" if removal else "k8s:Apply",
+        call=call,
         cls=EffectClass.CONVERGENT,
         want=digest({"absent": action.key} if removal else manifests),
         say=f"{action.verb.value} volume and claim of Storage {action.name}"[:120],
@@ -145,6 +150,26 @@ def _draft(world: World, action: Action) -> Call | None:
         deadline=1800,
         closes_on_reply=not removal,
     )
+
+
+def _ids(volume: JsonObject | None) -> JsonObject:
+    """Another volume of the same name has another uid."""
+    uid = volume["metadata"].get("uid") if volume is not None else None
+    return {"id": str(uid)} if uid else {}
+
+
+def _let_go(kube: KubeCluster, manifest: JsonObject, op: str) -> None:
+    """It stays, without what is left of our mark."""
+    live = _get(kube, manifest)
+    if live is None:
+        return
+    patch: list[JsonObject] = [{"op": "test", "path": "/metadata/uid", "value": live["metadata"]["uid"]}]
+    for where, ours in (("labels", (LABEL_CLUSTER,)), ("annotations", (ANNOTATION_KEY, ANNOTATION_OP))):
+        there = as_map(live["metadata"].get(where))
+        left = [name.replace("~", "~0").replace("/", "~1") for name in ours if name in there]
+        patch += [{"op": "remove", "path": f"/metadata/{where}/{name}"} for name in left]
+    if len(patch) > 1:
+        kube.patch_json(*_address(manifest), patch, op=op)
 
 
 def _forget_claim(kube: KubeCluster, manifest: JsonObject, op: str) -> None:
