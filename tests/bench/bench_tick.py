@@ -27,11 +27,14 @@ RATE = 600.0
 KIND = "ml.t3.medium"
 BATCH = 20  # groups of one commit: the intent of one call names all its actions in a line of 2 KiB
 # groups, nodes of each
-SHAPES = {Size.TINY: (2, 60), Size.NORMAL: (100, 50), Size.FULL: (100, 50)}
+SHAPES = {Size.TINY: ((2, 60),), Size.NORMAL: ((20, 50), (100, 50)), Size.FULL: ((20, 50), (100, 50))}
 
 
 def main(size: Size = Size.NORMAL) -> list[Row]:
-    groups, each = SHAPES[size]
+    return [row for groups, each in SHAPES[size] for row in of_shape(groups, each)]
+
+
+def of_shape(groups: int, each: int) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder, site(Path(folder), RATE) as place:
         quota = {"account": place.account, "name": f"{KIND} for cluster usage", "value": groups * each + 10}
         place.post("/quota", quota)
