@@ -36,7 +36,8 @@ def cluster_spec(cluster: Mapping[str, Any]) -> JsonObject:
 
 def identity_of(cluster: Mapping[str, Any]) -> str:
     """Another EKS cluster of the same name has the same ARN, and was made at another time."""
-    return f"{cluster['arn']}@{cluster.get('createdAt', '')}"
+    arn = cluster.get("arn")
+    return f"{arn}@{cluster.get('createdAt', '')}" if arn else ""
 
 
 def cluster_attrs(cluster: Mapping[str, Any]) -> JsonObject:
