@@ -5,6 +5,7 @@ The real one is started once per process that runs tests, from binaries that `ma
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
+    # What was imported and collected by now stays: looking for garbage in it again and again took a fifth of the time.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
     path: Path | None = session.config.getoption("--behaviours")
     if path is not None:
         path.write_text(table(session.items))

@@ -7,6 +7,7 @@ The function's docstring is what a model reads. Its arguments are checked strict
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -105,6 +106,7 @@ def may(needs: Right, who: Json) -> bool:
     return needs in scopes
 
 
+@functools.cache  # a tool keeps nothing of a server, and its schemas take a third of a second for all
 def made(value: ToolValue) -> HouseTool:
     """The SDK's tool of a value."""
     arguments, answer = _signature(value.function)

@@ -13,6 +13,12 @@ globalThis.IntersectionObserver ??= NoObserver as unknown as typeof Intersection
 globalThis.matchMedia ??= (query: string) =>
   ({ matches: false, media: query, addEventListener() {}, removeEventListener() {} }) as unknown as MediaQueryList;
 
+// What pages load when it is needed is loaded before: a load that the end of one file cuts off would stay failed for
+// all files after it. One process runs them all, so this happens once.
+await import("@cloudscape-design/components/cards");
+const ours = import.meta.glob(["../parts/*.tsx", "../pages/**/*.tsx", "!../**/*.test.tsx"]);
+await Promise.all(Object.values(ours).map((load) => load()));
+
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
