@@ -307,3 +307,11 @@ class ClusterStatus(BaseModel):
 
     def open_ops(self) -> tuple[OpRecord, ...]:
         return tuple(op for op in self.ops.values() if op.phase.open)
+
+    def unmade(self) -> frozenset[str]:
+        """Keys whose newest operation is a creation that has not succeeded."""
+        newest: dict[str, OpRecord] = {}
+        for op in self.ops.values():
+            if op.key not in newest or newest[op.key].at <= op.at:
+                newest[op.key] = op
+        return frozenset(key for key, op in newest.items() if op.verb == "create" and op.phase is not Phase.SUCCEEDED)

@@ -42,6 +42,7 @@ def plan(scope: Scope, clock: Clock) -> None:
             hold_count_drift=scope.hold_counts,
             made=scope.status.refs,
             adopted=scope.status.adopted,
+            unmade=scope.status.unmade(),
         )
     )
     scope.plan = dataclasses.replace(

@@ -27,7 +27,8 @@ class PlanInput:
     `previous`: what earlier revisions since the last Ready one wanted, taken together. `moved`: by key, fields that
     they changed on the way. `made`: by key, the id or ARN of what the journal knows to be ours. `due`: keys of
     once-only resources that have their turn. `hold_count_drift`: a count that the world moved is not put back by
-    itself (policy). `adopted`: by key, the name or id of what the journal says a document adopted.
+    itself (policy). `adopted`: by key, the name or id of what the journal says a document adopted. `unmade`: keys whose
+    creation did not succeed: where nothing stands, nobody took it away.
     """
 
     cluster: str
@@ -40,6 +41,7 @@ class PlanInput:
     hold_count_drift: bool = False
     made: Mapping[str, str] = field(default_factory=dict[str, str])
     adopted: Mapping[str, str] = field(default_factory=dict[str, str])
+    unmade: frozenset[str] = frozenset()
 
 
 def make(given: PlanInput) -> Plan:
@@ -260,7 +262,10 @@ class _Work:
                 self._refuse(resource, "ValueMissing", f"{resource.name} needs it and {known}", way_out)
                 return
         want: JsonObject = {**resource.made_with, **resource.spec}
-        self.actions.append(_action(resource, Verb.CREATE, cost, want=want, guards={"presence": "absent"}))
+        stood = resource.key in self.given.made and resource.key not in self.given.unmade
+        because = "drift" if stood else "git"  # we made it, and somebody took it away
+        created = _action(resource, Verb.CREATE, cost, want=want, guards={"presence": "absent"}, because=because)
+        self.actions.append(created)
 
     def _foreign(self, resource: Resource, seen: Observed) -> None:
         known = resource.key in self.given.made and resource.key not in self.given.adopted

@@ -58,7 +58,8 @@ class LogPage(View):
 class Frame(View):
     """One message of a followed log.
 
-    lines      `lines`, each once, and the `cursor` behind them; none of them: what was `waiting` or `lost` goes on
+    lines      `lines`, each once, and the `cursor` behind them; none of them: what was `waiting` or `lost` goes on,
+               or nothing of what was looked at since the frame before fits the search
     waiting    the container has not begun (`reason`)
     restarted  it ended and began anew; the lines that follow are of the new one
     lost       the connection is gone and will be made anew (`reason`, `message`)
@@ -181,6 +182,7 @@ class Tail:
         self._namespace, self._name, self._container = namespace, name, container
         self._tail, self._search, self._follow = tail, search, follow
         self._at = since
+        self._unsaid = 0  # lines that were looked at since the reader was told a cursor
         self._cleaner = Cleaner()
         self._closed = threading.Event()
         self._lock = threading.Lock()
@@ -263,7 +265,9 @@ class Tail:
             some = lines[start : start + BATCH]
             self._at = after[start : start + BATCH][-1]
             shown = tuple(LogLine(at=line.at, text=line.text) for line in some if _fits(line, self._search))
-            if shown or not self._search:
+            self._unsaid += len(some)
+            if shown or self._unsaid >= BATCH:  # who searches long comes back behind what was looked at
+                self._unsaid = 0
                 yield Frame(kind="lines", lines=shown, cursor=self.cursor, container=now.name)
 
     def _end_of(self, kube: KubeCluster, now: ContainerFacts) -> Place:

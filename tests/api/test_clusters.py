@@ -119,6 +119,29 @@ def test_drift_has_before_and_after_and_says_whether_it_is_put_back(api: ApiBox)
     assert reader.get("/clusters/prod").json()["drift"] == 1
 
 
+def test_what_was_taken_away_by_hand_is_drift(api: ApiBox) -> None:
+    """What comes back by itself, what waits for a person, and what nothing brings back."""
+    reader = ready(api)
+    group = next(thing for thing in api.rig.cloud.things if thing.key.endswith("/gpu"))
+    api.rig.cloud.things.remove(group)
+    api.rig.cloud.faults.append(("hyperpod.InstanceGroup:create", "refused"))
+    api.rig.tick(30)
+    told = reader.get("/clusters/prod/drift").json()
+    (item,) = told["items"]
+    assert (item["then"], item["action"]["verb"], item["action"]["key"]) == ("restored", "create", group.key)
+    assert item["action"]["because"] == "drift" and told["gone"] == []
+    assert reader.get("/clusters/prod").json()["drift"] == 1
+    api.rig.settle()
+    assert reader.get("/clusters/prod/drift").json()["items"] == []
+    api.rig.commit({"cluster": cluster_yaml(extra="  suspend: true\n")})
+    api.rig.settle()
+    group = next(thing for thing in api.rig.cloud.things if thing.key.endswith("/gpu"))
+    api.rig.cloud.things.remove(group)
+    api.rig.tick(30)
+    (item,) = reader.get("/clusters/prod/drift").json()["items"]
+    assert item["then"] == "held" and item["action"]["verb"] == "create"
+
+
 def test_what_is_held_has_a_way_out_and_who_may_say_it(api: ApiBox) -> None:
     reader = ready(api)
     api.rig.commit({"system": group_yaml("system"), "cluster": cluster_yaml(extra="  suspend: true\n")})

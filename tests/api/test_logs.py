@@ -169,6 +169,20 @@ def test_without_a_tail_only_what_is_new_comes(live: LiveBox) -> None:
     assert set(texts(found)) == {"something new"}
 
 
+def test_a_long_search_tells_how_far_it_is(live: LiveBox) -> None:
+    """Who comes back begins behind what was looked at, though nothing of it was found."""
+    running(live)
+    live.server.log("default", "train-0", *(f"step {number}" for number in range(2500)), at=START)
+    with following(live, since="2026-03-01T09:00:00Z", search="Error", follow="false") as socket:
+        found = frames(socket, lambda frames: any(frame["kind"] == "end" for frame in frames))
+    told = [frame for frame in found if frame["kind"] == "lines"]
+    assert texts(found) == [] and 1 <= len(told) <= 3, "and not for each line"
+    live.server.log("default", "train-0", "Error: NaN", at=START + 1)
+    with following(live, since=told[-1]["cursor"], follow="false") as socket:
+        rest = texts(frames(socket, lambda frames: any(frame["kind"] == "end" for frame in frames)))
+    assert rest[-1] == "Error: NaN" and len(rest) <= 1000, "what was looked at is not read again"
+
+
 def test_who_comes_back_with_a_cursor_misses_nothing_and_gets_nothing_twice(live: LiveBox) -> None:
     """All lines are of one moment: only counting tells them apart."""
     running(live)

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from websockets.sync.client import connect
 
 from reconciler.engine.settings import Settings
 from tests.engine_support import GPU, STORAGE, Sandbox, Site, group_yaml, make_site
+from tests.mcp_face.facebox import Told, client
 from tests.waiting import PATIENCE, until
 from web.api.app import make_api
 from web.building import build
@@ -191,6 +193,32 @@ def test_pods_objects_and_logs(service: Service) -> None:
     assert {line["text"] for line in frame["lines"]} == {"new"}
     sets = service.get("/clusters/prod/objects?api_version=apps/v1&kind=DaemonSet")["items"]
     assert any(item["metadata"]["name"] in one["owner"] for item in sets)
+
+
+def test_what_somebody_deleted_is_drift_until_it_is_made_again(service: Service) -> None:
+    ec2 = service.site.client("ec2")
+    vpc = next(one for one in service.get("/clusters/prod/resources?limit=500")["items"] if one["type"] == "ec2.Vpc")
+    mine = [{"Name": "vpc-id", "Values": [vpc["id"]]}]
+    (endpoint,) = ec2.describe_vpc_endpoints(Filters=mine)["VpcEndpoints"]
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint["VpcEndpointId"]])
+
+    def drifted() -> Any:
+        service.site.idle(1)
+        return service.get("/clusters/prod/drift")["items"]
+
+    (item,) = until(drifted, lambda items: items)
+    assert (item["action"]["type"], item["action"]["verb"]) == ("ec2.VpcEndpoint", "create")
+    assert item["then"] == "restored" and item["action"]["because"] == "drift"
+    assert service.get("/clusters/prod")["drift"] == 1
+
+    async def by_a_tool() -> Told:
+        async with client(service.url, service.token) as found:
+            return Told.of(await found.call_tool("cluster_drift", {"cluster": "prod"}))
+
+    (row,) = anyio.run(by_a_tool).data["items"]
+    assert (row["verb"], row["then"]) == ("create", "restored")
+    until(drifted, lambda items: not items)
+    assert ec2.describe_vpc_endpoints(Filters=mine)["VpcEndpoints"][0]["VpcEndpointId"] != endpoint["VpcEndpointId"]
 
 
 def test_a_node_that_dies_is_seen_without_a_tick(service: Service) -> None:

@@ -125,6 +125,23 @@ def test_removing_a_field_whose_default_nobody_knows_changes_nothing() -> None:
     assert plan([group()], [seen(before)], [before]).empty
 
 
+@pytest.mark.parametrize(
+    ("known", "because", "reason"),
+    [
+        ({}, "git", "nobody made it before"),
+        ({"made": {group().key: "id-gpu"}}, "drift", "the journal says we made it: somebody took it away"),
+        (
+            {"made": {group().key: "id-gpu"}, "unmade": frozenset({group().key})},
+            "git",
+            "its creation was sent and did not succeed: nobody took anything away",
+        ),
+    ],
+)
+def test_what_was_taken_away_is_drift(known: dict[str, Any], because: str, reason: str) -> None:
+    made = plan([group()], [seen(group(), presence=Presence.ABSENT)], [group()], **known)
+    assert [(a.verb.value, a.because) for a in made.actions] == [("create", because)], reason
+
+
 def test_unknown_is_not_absent() -> None:
     """E04, 2.3: a failed look makes nothing and deletes nothing."""
     blind = seen(group(), presence=Presence.UNKNOWN)

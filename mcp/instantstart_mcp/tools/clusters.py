@@ -12,6 +12,7 @@ from instantstart_mcp.toolkit import reads
 from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, outside, unseen
 
 MOST_NAMED = 10
+_MOST_GONE = 30
 StageName = Literal[
     "network", "control-plane", "dependencies", "compute", "features", "storage", "workloads", "operations"
 ]
@@ -149,8 +150,17 @@ class Drifted(Answer):
     held_untrusted: str = ""
 
 
+class Gone(Answer):
+    """What was taken away by hand, and no action brings it back now."""
+
+    key: str
+    message_untrusted: str = outside("message")
+
+
 class DriftList(Answer):
     items: tuple[Drifted, ...]
+    gone: tuple[Gone, ...] = ()
+    gone_left_out: int = 0
     next_cursor: str | None = None
     not_ours: int = 0
     not_seen: int = 0
@@ -194,10 +204,13 @@ async def cluster_get(call: Call, cluster: ClusterName) -> ClusterAnswer:
 
 
 async def cluster_drift(call: Call, cluster: ClusterName, limit: Limit = 30, cursor: Cursor = "") -> DriftList:
-    """What differs from git though git did not change. then: restored (by the next tick), or held (for a person)."""
+    """What differs from git though git did not change; verb create: somebody deleted it. then: restored (by the next
+    tick), or held (for a person). gone: deleted by hand, and nothing brings it back now."""
     told = await call.api.get("clusters", cluster, "drift", limit=limit, cursor=cursor)
     return DriftList(
         items=tuple(_drifted(item) for item in told["items"]),
+        gone=tuple(Gone.model_validate(one) for one in rows(told, "gone")[:_MOST_GONE]),
+        gone_left_out=max(0, len(rows(told, "gone")) - _MOST_GONE),
         next_cursor=told.get("next"),
         not_ours=len(told.get("unmanaged") or ()),
         not_seen=len(told.get("unknown") or ()),

@@ -18,8 +18,10 @@ router = APIRouter(prefix="/clusters/{cluster}/drift", tags=["clusters"])
 
 
 class DriftPage(LivePage[DriftView]):
-    """`unmanaged`: what stands there and is not ours; `unknown`: what cannot be seen, so that nobody knows."""
+    """`gone`: what we made, git wants, and is not there though no action brings it back now (`message`: why);
+    `unmanaged`: what stands there and is not ours; `unknown`: what cannot be seen, so that nobody knows."""
 
+    gone: tuple[SeenView, ...] = ()
     unmanaged: tuple[SeenView, ...] = ()
     unknown: tuple[SeenView, ...] = ()
 
@@ -38,6 +40,7 @@ def list_drift(house: HouseDep, _who: Reader, cluster: ClusterName, asked: PageA
         next=following,
         observed_at=oldest([part]),
         parts=(part,),
+        gone=told.gone,
         unmanaged=told.unmanaged,
         unknown=told.unknown,
     )

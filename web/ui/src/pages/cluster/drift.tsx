@@ -44,16 +44,17 @@ export function Drift({ view }: { readonly view: ClusterView }) {
   );
 }
 
-function Found({ page: { items, unmanaged, unknown } }: { readonly page: DriftPage }) {
+function Found({ page: { items, gone, unmanaged, unknown } }: { readonly page: DriftPage }) {
   return (
     <SpaceBetween size="l">
-      {items.length === 0 && <StatusIndicator type="success">{words.none}</StatusIndicator>}
+      {items.length === 0 && gone.length === 0 && <StatusIndicator type="success">{words.none}</StatusIndicator>}
       {items.map(({ then, action }) => (
         <SpaceBetween key={action.digest} size="xxs">
           <Action action={action} />
           <Box variant="small">{then === "restored" ? words.restored : words.held}</Box>
         </SpaceBetween>
       ))}
+      <Seen title={words.gone} things={gone} type="warning" />
       <Seen title={words.unknown} things={unknown} type="warning" />
       <Seen title={words.unmanaged} things={unmanaged} type="info" />
     </SpaceBetween>

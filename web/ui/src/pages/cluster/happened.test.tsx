@@ -9,7 +9,7 @@ import { Timeline } from "./timeline";
 
 const DRIFT = "GET /api/v1/clusters/prod/drift";
 const TIMELINE = "GET /api/v1/clusters/prod/timeline";
-const nothing = { items: [], unmanaged: [], unknown: [], parts: [], next: null };
+const nothing = { items: [], gone: [], unmanaged: [], unknown: [], parts: [], next: null };
 const drifted = (then: string, action: object) => ({ then, action });
 const seen = (key: string, message = "") => ({ key, message });
 
@@ -36,6 +36,7 @@ test("what drifted says what becomes of it, and what is not ours or not seen is 
     [DRIFT]: {
       ...nothing,
       items: [drifted("restored", action), drifted("held", { ...action, digest: "e" })],
+      gone: [seen("iam.Role/prod/node", "it was adopted")],
       unmanaged: [seen("ec2.Subnet/prod/other")],
       unknown: [seen("eks.Cluster/prod", "access denied")],
     },
@@ -43,7 +44,14 @@ test("what drifted says what becomes of it, and what is not ours or not seen is 
   const { page } = show(<Drift view={clusterView()} />);
   await until(() => expect(page.getElement().textContent).toContain(t.drift.restored));
   const text = page.getElement().textContent ?? "";
-  for (const one of [t.drift.held, t.drift.unmanaged, "ec2.Subnet/prod/other", "eks.Cluster/prod: access denied"]) {
+  for (const one of [
+    t.drift.held,
+    t.drift.gone,
+    "iam.Role/prod/node: it was adopted",
+    t.drift.unmanaged,
+    "ec2.Subnet/prod/other",
+    "eks.Cluster/prod: access denied",
+  ]) {
     expect(text).toContain(one);
   }
 });

@@ -260,6 +260,7 @@ export const drift = {
   none: "Nothing differs from what is written.",
   restored: "Put back by the engine at its next look",
   held: "Waits for a person",
+  gone: "Taken away by hand, and not made again as it is",
   unmanaged: "Stands there and is not ours",
   unknown: "Cannot be seen now",
   hold: "Hold everything",
