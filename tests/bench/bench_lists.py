@@ -21,20 +21,24 @@ from web.ui_files import BUILT
 _FRAME: Final = 50.0  # milliseconds: a longer one is seen as a halt
 _LINES: Final = 80
 _FIRST: Final = 400.0  # kB
-# Frames with the wheel turning, from the top to the bottom and back; and as many of a page that rests.
+# Frames with the wheel turning, from the top to the bottom and back; and as many of a page that rests. `empty`: in how
+# many of them there was no line yet in the middle of the screen.
 _SCROLL: Final = """
 async ([frames, step]) => {
   const times = [];
   let most = 0;
+  let empty = 0;
   let before = await new Promise(requestAnimationFrame);
   for (let frame = 0; frame < frames; frame += 1) {
     scrollBy(0, frame < frames / 2 ? step : -step);
     const now = await new Promise(requestAnimationFrame);
     times.push(now - before);
     before = now;
+    const seen = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+    if (seen?.closest(".windowed") != null && seen.closest("tr") == null) empty += 1;
     if (frame % 10 === 0) most = Math.max(most, document.querySelectorAll("tbody > tr").length);
   }
-  return { times, most };
+  return { times, most, empty };
 }
 """
 
@@ -85,7 +89,7 @@ def _scrolled(page: Page, house: UiHouse, count: int, frames: int) -> list[Row]:
             goal=Goal.AT_MOST,
             limit=_FRAME,
             note=f"median {statistics.median(found['times']):.1f} ms, longest {max(found['times']):.0f} ms,"
-            f" {late} of {frames} above {_FRAME:.0f} ms, 240 pixels a frame",
+            f" {late} of {frames} above {_FRAME:.0f} ms, {found['empty']} empty in the middle, 240 pixels a frame",
         ),
         Row(
             bench=f"scroll through {count} nodes: lines that are made, at most",

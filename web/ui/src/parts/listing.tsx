@@ -12,7 +12,7 @@ import Header from "@cloudscape-design/components/header";
 import PropertyFilter, { type PropertyFilterProps } from "@cloudscape-design/components/property-filter";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Table from "@cloudscape-design/components/table";
-import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useCallback, useMemo, useState } from "react";
 import { t } from "../texts";
 import { useKept } from "./kept";
 import { Loading } from "./loading";
@@ -189,6 +189,32 @@ export function Listing<Item>(props: ListingProps<Item>) {
       </SpaceBetween>
     );
   }
+  // Made here, once for the list, and not once for each step of scrolling.
+  const ariaLabels = { tableLabel: title };
+  const definitions = [
+    ...(selection ? [markColumn(selection, trackBy)] : []),
+    ...columns.map(({ id, header, cell, value, width }, index) => ({
+      id,
+      header,
+      cell: (item: Item) => <Cell cell={cell} item={item} />,
+      minWidth: width,
+      isRowHeader: index === 0,
+      ...(value && { sortingComparator: comparator(value) }),
+    })),
+  ];
+  const display = [
+    ...(selection ? [{ id: MARK, visible: true }] : []),
+    ...columns.map(({ id }) => ({ id, visible: preferences.visible.includes(id) })),
+  ];
+  const chosen = (
+    <Suspense fallback={<Button variant="icon" iconName="settings" ariaLabel={t.common.preferences.title} disabled />}>
+      <ColumnsChosen
+        columns={columns}
+        visible={preferences.visible}
+        onChange={(visible) => setPreferences({ visible })}
+      />
+    </Suspense>
+  );
   const table = ({ start, end }: Slice) => (
     <Table
       {...list.collectionProps}
@@ -196,37 +222,14 @@ export function Listing<Item>(props: ListingProps<Item>) {
       items={shown.slice(start, end)}
       firstIndex={start + 1}
       totalItemsCount={shown.length}
-      ariaLabels={{ tableLabel: title }}
+      ariaLabels={ariaLabels}
       enableKeyboardNavigation
       stickyHeader
       wrapLines
       resizableColumns={false}
-      columnDefinitions={[
-        ...(selection ? [markColumn(selection, trackBy)] : []),
-        ...columns.map(({ id, header, cell, value, width }, index) => ({
-          id,
-          header,
-          cell,
-          minWidth: width,
-          isRowHeader: index === 0,
-          ...(value && { sortingComparator: comparator(value) }),
-        })),
-      ]}
-      columnDisplay={[
-        ...(selection ? [{ id: MARK, visible: true }] : []),
-        ...columns.map(({ id }) => ({ id, visible: preferences.visible.includes(id) })),
-      ]}
-      preferences={
-        <Suspense
-          fallback={<Button variant="icon" iconName="settings" ariaLabel={t.common.preferences.title} disabled />}
-        >
-          <ColumnsChosen
-            columns={columns}
-            visible={preferences.visible}
-            onChange={(visible) => setPreferences({ visible })}
-          />
-        </Suspense>
-      }
+      columnDefinitions={definitions}
+      columnDisplay={display}
+      preferences={chosen}
     />
   );
   return (
@@ -234,6 +237,14 @@ export function Listing<Item>(props: ListingProps<Item>) {
       {table}
     </Windowed>
   );
+}
+
+/** What stands in a row: made again when its thing or its column is another one, not because others come and go. */
+const Cell = memo(({ cell, item }: CellProps<unknown>) => cell(item)) as <Item>(props: CellProps<Item>) => ReactNode;
+
+interface CellProps<Item> {
+  readonly cell: (item: Item) => ReactNode;
+  readonly item: Item;
 }
 
 const MARK = "marked";

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { inBlocks } from "./windowed";
 
 test.each<[number, number, number, number, number, string]>([
-  [0, 12, 500, 0, 30, "at the top"],
-  [205, 222, 500, 190, 240, "a block above and below what is seen"],
-  [488, 499, 500, 470, 500, "at the end"],
+  [0, 12, 500, 0, 25, "at the top"],
+  [205, 222, 500, 195, 235, "two blocks above and below what is seen"],
+  [488, 499, 500, 475, 500, "at the end"],
   [3, 10, 40, 0, 40, "a short list is made whole"],
 ])("lines %i to %i of %i are made from %i to %i: %s", (startIndex, endIndex, count, from, to) => {
   const made = inBlocks({ startIndex, endIndex, count, overscan: 1 });
