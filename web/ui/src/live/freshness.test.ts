@@ -26,6 +26,18 @@ test.each<[StreamEvent, readonly unknown[], boolean, string]>([
   [merged, ["get", "/api/v1/changes/{change}/plan", { params: { path: { change: "01j" } } }], false, "it has none now"],
   [change, ["get", "/api/v1/clusters"], false, "a change that is open moves no cluster"],
   [tick, ["get", "/api/v1/clusters/{cluster}", of("staging")], true, "everything was looked at"],
+  [
+    tick,
+    ["get", "/api/v1/clusters/{cluster}/storages/{storage}/objects", of("prod")],
+    false,
+    "a bucket is not listed at each look",
+  ],
+  [
+    journal,
+    ["get", "/api/v1/clusters/{cluster}/storages/{storage}/objects", of("prod")],
+    false,
+    "nor because the engine did something",
+  ],
   [{ kind: "gap" }, ["get", "/api/v1/session"], true, "nobody knows what was missed"],
   [journal, ["post", "/api/v1/clusters"], false, "no read"],
 ])("%o and %o: %s (%s)", (event, key, expected) => {

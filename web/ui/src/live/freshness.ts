@@ -8,6 +8,7 @@ import type { StreamEvent } from "./stream";
 type Key = readonly [method: string, path: string, init?: { readonly params?: { readonly path?: object } }];
 
 const PLAN = "/api/v1/changes/{change}/plan";
+const STORED = "/api/v1/clusters/{cluster}/storages/{storage}/objects"; // nothing that happens here tells of a bucket
 
 export function makesOld(event: StreamEvent, key: readonly unknown[]): boolean {
   const [method, path, init] = key as Partial<Key>;
@@ -17,12 +18,14 @@ export function makesOld(event: StreamEvent, key: readonly unknown[]): boolean {
     case "gap":
       return true;
     case "journal":
+      if (path === STORED) return false;
       return isBelow(path, "clusters") && ("cluster" in named ? named.cluster === event.cluster : true);
     case "change":
       if (event.state !== "open" && path === PLAN) return false; // what has ended has no plan
       if (event.state === "open" && "change" in named) return isBelow(path, "changes") && named.change === event.id;
       return isBelow(path, "changes"); // a merge moves the branch, and with it what every other one is laid over
     case "tick":
+      if (path === STORED) return false; // each listing costs calls of S3: it is read again by its button
       return isBelow(path, "clusters");
   }
 }

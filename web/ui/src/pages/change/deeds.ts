@@ -12,11 +12,18 @@ export function deedsOf(change: Change, { who, may }: Session): Deeds {
   const needs = (scope: "propose" | "approve") => (may(scope) ? null : t.common.missingScope(scope));
   if (change.state === "merged") return { revert: needs("propose") };
   if (change.state === "closed") return {};
+  const refused = change.checks.find(({ state }) => state === "failed");
   const hasReviewed = change.events.some(
     ({ by, what }) => by === who.name && (what === "approve" || what === "request-changes"),
   );
   return {
-    approve: needs("approve") ?? (change.plan == null ? t.change.notMergeable : null),
+    approve:
+      needs("approve") ??
+      (refused
+        ? t.change.refused(refused.says[0] ?? refused.name)
+        : change.plan == null
+          ? t.change.notMergeable
+          : null),
     object: needs("approve"),
     ...(hasReviewed && { withdraw: needs("approve") }),
     merge: needs("propose") ?? (change.mergeable ? null : t.change.notMergeable),

@@ -80,6 +80,12 @@ test.each([
     true,
     { approve: expect.any(String) },
   ],
+  [
+    "what its plan refuses cannot be approved, and why is told",
+    change({ checks: [{ name: "plan", state: "failed", says: ["prod: the zone is fixed"] }] }),
+    true,
+    { approve: t.change.refused("prod: the zone is fixed") },
+  ],
   ["who lacks the scope is told", change(), false, { approve: t.common.missingScope("approve") }],
   ["what was merged can be taken back", change({ state: "merged" }), true, { revert: null }],
   ["what was closed is over", change({ state: "closed" }), true, {}],

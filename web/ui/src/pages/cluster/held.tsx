@@ -29,7 +29,7 @@ export function Held({ view: { cluster, held } }: { readonly view: ClusterView }
     >
       <SpaceBetween size="l">
         {alike(held).map((group) => (
-          <Group key={nameOf(group[0])} group={group} onAsk={setAsked} />
+          <Group key={wordOf(group[0])} group={group} onAsk={setAsked} />
         ))}
       </SpaceBetween>
       {asked !== null && order != null && (
@@ -51,13 +51,14 @@ type Several = readonly [HeldView, ...HeldView[]];
 export function alike(held: readonly HeldView[]): readonly Several[] {
   const found = new Map<string, Several>();
   for (const one of held) {
-    const name = JSON.stringify([one.reason, one.message, one.order, one.who]);
+    const name = wordOf(one);
     const before = found.get(name);
     found.set(name, before === undefined ? [one] : [...before, one]);
   }
   return [...found.values()];
 }
 
+const wordOf = ({ reason, message, order, who }: HeldView) => JSON.stringify([reason, message, order, who]);
 const nameOf = ({ key, action }: HeldView) => `${key} ${action}`;
 
 function Group({ group, onAsk }: { readonly group: Several; readonly onAsk: (asked: Asked) => void }) {

@@ -5,7 +5,7 @@ import Container from "@cloudscape-design/components/container";
 import Header from "@cloudscape-design/components/header";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import Wizard from "@cloudscape-design/components/wizard";
-import { useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import { api } from "../../api/client";
 import { everyPage, LARGE, useEveryPage } from "../../api/lists";
@@ -14,6 +14,7 @@ import { Page } from "../../frame/page";
 import { ProblemAlert } from "../../frame/problem-alert";
 import { MACHINES } from "../../parts/machines/machine";
 import { useProposing, Why } from "../../parts/proposal";
+import { Question } from "../../parts/question";
 import { t } from "../../texts";
 import { ClusterStep, MachinesStep, StorageStep } from "./steps";
 import { documentsOf, editsOf, flawsOf, isFine, REGION, type Wish, yamlOf } from "./wish";
@@ -42,6 +43,11 @@ function Creating() {
   const [why, setWhy] = useState("");
   const [step, setStep] = useState(0);
   const [tried, setTried] = useState(-1);
+  const [isLeaving, setLeaving] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  // The page has its heading; that of a step, which the wizard makes one of a page, stands below it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step has a heading
+  useLayoutEffect(() => place.current?.querySelector("h1")?.setAttribute("aria-level", "2"), [step]);
   const region = touched.region !== undefined && REGION.test(touched.region) ? touched.region : undefined;
   const offers = api.useQuery("get", "/api/v1/offerings", { params: { query: region ? { region } : {} } });
   const wish: Wish = {
@@ -74,11 +80,13 @@ function Creating() {
     setStep(first ?? next);
   }
 
-  return (
+  const leave = () => void navigate("/");
+  const isBegun = Object.keys(touched).length > 0 || why !== "";
+  const wizard = (
     <Wizard
       activeStepIndex={step}
       onNavigate={({ detail }) => go(detail.requestedStepIndex)}
-      onCancel={() => void navigate("/")}
+      onCancel={() => (isBegun ? setLeaving(true) : leave())}
       onSubmit={() =>
         proposing.mutate({
           body: { title: words.change(wish.name), why: why.trim(), base: null, edits: editsOf(wish), direct: false },
@@ -132,5 +140,15 @@ function Creating() {
         },
       ]}
     />
+  );
+  return (
+    <div ref={place}>
+      {wizard}
+      {isLeaving && (
+        <Question title={words.leave.title} yes={words.leave.yes} onYes={leave} onNo={() => setLeaving(false)}>
+          {words.leave.text}
+        </Question>
+      )}
+    </div>
   );
 }

@@ -9,7 +9,7 @@ import { valueText } from "../values";
 import { Cost } from "./cost";
 
 export function Action({ action }: { readonly action: ActionView }) {
-  const { verb, type, name, cost, held, notes, changes, document, where } = action;
+  const { verb, type, name, held, notes, changes, document, where } = action;
   return (
     <div>
       <SpaceBetween direction="horizontal" size="xs" alignItems="center">
@@ -21,7 +21,7 @@ export function Action({ action }: { readonly action: ActionView }) {
             {type}
           </Box>
         </span>
-        <Cost cost={cost} />
+        <Cost action={action} />
         {held && <StatusIndicator type="warning">{t.plan.held}</StatusIndicator>}
       </SpaceBetween>
       {held && (

@@ -172,4 +172,5 @@ export const change = {
     see: (cluster: string) => `Watch ${cluster}`,
   },
   notMergeable: "Checks say what it waits for.",
+  refused: (why: string) => `There is nothing to approve: as it is it cannot be merged. ${why}`,
 };

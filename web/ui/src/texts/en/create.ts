@@ -33,6 +33,11 @@ export const create = {
   next: "Next",
   previous: "Back",
   submit: "Open the change",
+  leave: {
+    title: "Leave without a cluster?",
+    text: "Nothing was made and no change is open. What you typed is lost.",
+    yes: "Leave",
+  },
   step: (number: number) => `Step ${number}`,
   collapsed: (number: number, all: number) => `Step ${number} of ${all}`,
   skipTo: (title: string) => `Skip to ${title}`,

@@ -20,6 +20,7 @@ export const plan = {
     delete: "Is deleted",
     refused: "Refused",
   } as Record<string, string>,
+  nodesGone: (count: number) => (count === 1 ? "1 node is deleted" : `${count.toLocaleString("en")} nodes are deleted`),
   costMeans: "What it does to what runs",
   nothing: "Nothing to do: what runs is what is written.",
   actions: (count: number) => counted(count, "action"),

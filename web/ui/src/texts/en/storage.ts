@@ -36,6 +36,7 @@ export const storage = {
   browse: {
     title: (name: string) => `In ${name}`,
     close: "Close the folder",
+    again: "Read the folder again",
     place: "Folder",
     columns: { name: "Name", size: "Size", modified: "Changed", kind: "Storage class" },
     folder: "Folder",

@@ -38,7 +38,8 @@ export function Browse({ cluster, storage, path, onGo }: BrowseProps) {
     { params },
     everyPage,
   );
-  const { data, error, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch } = query;
+  const { data, error, hasNextPage, isFetching, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch } =
+    query;
   const items: readonly StoredView[] = data?.pages.flatMap((page) => page.items) ?? [];
   const [top, ...folders] = foldersTo(storage.name, path);
   return (
@@ -55,7 +56,17 @@ export function Browse({ cluster, storage, path, onGo }: BrowseProps) {
           <Header
             variant="h2"
             counter={data && words.shown(items.length, !hasNextPage)}
-            actions={<Button iconName="close" variant="icon" ariaLabel={words.close} onClick={() => onGo(null)} />}
+            actions={
+              <SpaceBetween direction="horizontal" size="xs">
+                <Button
+                  iconName="refresh"
+                  ariaLabel={words.again}
+                  loading={isFetching && !isFetchingNextPage && data !== undefined}
+                  onClick={() => void refetch()}
+                />
+                <Button iconName="close" variant="icon" ariaLabel={words.close} onClick={() => onGo(null)} />
+              </SpaceBetween>
+            }
           >
             {words.title(storage.name)}
           </Header>

@@ -51,6 +51,16 @@ test("what lies in it is read folder by folder and page by page", async () => {
   expect(inside()?.findFooterSlot()?.findButton() ?? null).toBeNull();
 });
 
+test("a folder is read again by its button", async () => {
+  const service = serve({ ...RESOURCES, [OBJECTS]: folder([file("one.bin", 2048)]) });
+  const { page } = show(<Storages view={view} />, { path: "/?tab=storage&storage=shared" });
+  await until(() => expect(page.findAllTables()[1]?.findRows()).toHaveLength(1));
+  const listed = () => service.asked.filter(({ path }) => path.includes("/objects")).length;
+  expect(listed()).toBe(1);
+  page.find(`[aria-label="${t.storage.browse.again}"]`)?.click();
+  await until(() => expect(listed()).toBe(2));
+});
+
 test("a folder that cannot be read says so, and offers another try", async () => {
   let isDenied = true;
   serve({
