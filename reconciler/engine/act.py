@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from reconciler.engine import resolve
 from reconciler.engine.look import look_again
@@ -41,6 +41,9 @@ class Draft:
     handler: Handler
     op: str
     attempt: int = 1
+
+
+Answer: TypeAlias = Reply | InstantStartError | None  # None: never sent
 
 
 def draft(scope: Scope, handlers: Sequence[Handler], clock: Clock, new_op: Callable[[], str]) -> list[Draft]:
@@ -84,10 +87,10 @@ def _drafted(scope: Scope, handler: Handler, actions: Sequence[Action]) -> Seque
     return []
 
 
-def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Reply | InstantStartError | None]]:
+def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Answer]]:
     """Send the drafts of one lane in order. None: never sent, because something before it is not over yet, or because
     the intents were written so long ago that another writer may take the ops for lost."""
-    answers: list[tuple[Draft, Reply | InstantStartError | None]] = []
+    answers: list[tuple[Draft, Answer]] = []
     stopped = False
     for item in drafts:
         if stopped or (scope.is_late and item.attempt == 1):
@@ -102,7 +105,7 @@ def send(scope: Scope, drafts: Sequence[Draft]) -> list[tuple[Draft, Reply | Ins
     return answers
 
 
-def record(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, clock: Clock) -> None:
+def record(scope: Scope, item: Draft, answer: Answer, clock: Clock) -> None:
     """Write what the reply says. A lost reply writes nothing: the next look resolves it."""
     _remember(scope, item, answer, clock)
     if answer is None:
@@ -119,7 +122,7 @@ def record(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, 
         _op(scope, item, Phase.FAILED, f"failed: {answer.message}", reason=answer.reason, msg=answer.message)
 
 
-def _remember(scope: Scope, item: Draft, answer: Reply | InstantStartError | None, clock: Clock) -> None:
+def _remember(scope: Scope, item: Draft, answer: Answer, clock: Clock) -> None:
     """Whether this sending can have had an effect, and if so when: absence must last from then on."""
     memory = scope.memory
     if answer is None or (isinstance(answer, InstantStartError) and not isinstance(answer, LostReply)):

@@ -3,15 +3,72 @@ poll interval otherwise. The longer a thing has taken, the longer the next pause
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
+from reconciler.config_repo.errors import RemoteAuthFailed
+from reconciler.config_repo.repo import ConfigRepo
+from reconciler.engine import open as opening
+from reconciler.engine.memory import Memory
 from reconciler.engine.scope import Scope
 from reconciler.live.clock import Clock
+from schemas.errors import InstantStartError
 from schemas.journal import Condition, Phase, StageState
 
 SHORTEST = 2.0
 LONGEST = 15.0
 PATIENCE = 50.0  # a pause is this part of the time already waited
+NOBODY = 600.0  # before it is tried again to see whether a cluster that nobody tells of has left something
+AFTER_PROBLEM = 5.0  # before a cluster that could not be worked on is tried again; longer every time
+LONGEST_DENIED = 900.0
+
+
+def is_due(repo: ConfigRepo, memory: Memory, head: str, now: float) -> bool:
+    """Its time has come, or main wants something else of it."""
+    if now >= memory.wake:
+        return True
+    if memory.head == head:
+        return False
+    status = memory.status()
+    return opening.revision_at(repo, memory.cluster, head, status) != status.rev
+
+
+def soonest(wakes: Iterable[float], now: float, poll: float) -> float:
+    """Seconds until the first of them."""
+    return max(0.0, min([poll, *(wake - now for wake in wakes)]))
+
+
+def pause(scope: Scope, clock: Clock, poll: float) -> float:
+    """Seconds, after a tick that is over; whether it came through is remembered."""
+    if scope.nothing_here:
+        return NOBODY
+    if scope.problem is None:
+        scope.memory.problems, scope.memory.trouble = 0, None
+        return next_wake(scope, clock, poll)
+    return poll if scope.status.broken is not None else rest(scope.memory, poll)
+
+
+def rest(memory: Memory, poll: float) -> float:
+    """Whoever refuses (a remote, a broken handler) is not asked every few seconds for ever."""
+    memory.problems += 1
+    return min(AFTER_PROBLEM * 2.0 ** min(memory.problems - 1, 16), poll)
+
+
+class Denials:
+    """A credential that is refused again and again locks accounts: the remote is asked less and less often."""
+
+    def __init__(self) -> None:
+        self._times = 0  # in a row
+
+    def over(self) -> None:
+        self._times = 0
+
+    def pause(self, error: InstantStartError, poll: float) -> float:
+        """Seconds."""
+        if not isinstance(error, RemoteAuthFailed):
+            return poll
+        self._times += 1
+        return min(poll * 2.0 ** min(self._times - 1, 10), max(poll, LONGEST_DENIED))
 
 
 def next_wake(scope: Scope, clock: Clock, poll: float) -> float:

@@ -46,6 +46,7 @@ export const reasons: Record<string, string> = {
   DocumentsInvalid: "Its documents are wrong",
   JournalBroken: "The journal cannot be trusted",
   JournalIncomplete: "The journal is not whole",
+  JournalNotAccepted: "What is done cannot be recorded",
   OperationEdited: "A reboot that was edited",
   OperationExpired: "Its time is over",
   InternalError: "The engine made a mistake",
