@@ -40,7 +40,7 @@ demo: setup ## A cluster's life against a simulated AWS; no account needed
 	$(BIN)/instantstart demo
 
 test: setup ## All tests
-	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -rs --durations=10 $(ARGS)
+	TMPDIR=$(SCRATCH) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -rs --durations=40 $(ARGS)
 	$(BIN)/python web/ui/build.py test
 
 conformance: setup ## The official MCP conformance suite, and the MCP Inspector in strict mode, against our server

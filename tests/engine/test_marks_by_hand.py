@@ -39,22 +39,17 @@ def site(
         made.close()
 
 
-def planned(site: Site) -> Plan:
-    plan = site.engine.observe("prod").plan
-    assert plan is not None
-    return plan
+def seen(site: Site) -> tuple[Plan, dict[str, str]]:
+    """The plan of now; key → identity of all that is seen of the cluster."""
+    scope = site.engine.observe("prod")
+    assert scope.plan is not None
+    return scope.plan, {key: one.identity for key, one in scope.observed.items() if one.present and one.identity}
 
 
 def kube(site: Site) -> KubeCluster:
     scope = site.engine.observe("prod")
     assert scope.world is not None
     return scope.world.kube()
-
-
-def everything(site: Site) -> dict[str, str]:
-    """Key → identity of all that is seen of the cluster."""
-    seen = site.engine.observe("prod").observed
-    return {key: one.identity for key, one in seen.items() if one.present and one.identity}
 
 
 # By hand -------------------------------------------------------------------------------------------------------------
@@ -122,22 +117,21 @@ TAKEN_OFF: dict[str, Callable[[Site], None]] = {
 
 def marked_again(site: Site, keys: set[str]) -> None:
     """The plan is their marks; done, everything is what it was, and only marks were sent."""
-    before, sent = everything(site), len(site.mutations())
-    plan = planned(site)
+    (plan, before), sent = seen(site), len(site.mutations())
     assert {(action.verb, action.key) for action in plan.actions} == {(Verb.MARK, key) for key in keys}
     assert (plan.refusals, plan.unknown) == ((), ())
     assert all(key not in keys for key in (thing.key for thing in plan.unmanaged))
     first = len(site.lines)
-    site.idle()
+    site.idle(1)
     status = site.settle()
     assert status.condition is Condition.READY, (status.reason, status.msg)
-    assert everything(site) == before, "the same things, none beside them"
+    after, now = seen(site)
+    assert (after.actions, now) == ((), before), "the same things, none beside them"
     intents = [line for line in site.lines[first:] if line.get("phase") == "intent"]
     assert {line["key"] for line in intents} == keys
     assert {line["verb"] for line in intents} == {"mark"}
     made = [one["operation"] for one in site.mutations()[sent:] if one["operation"].startswith(("Create", "Delete"))]
     assert [name for name in made if name != "CreateTags"] == []
-    assert planned(site).actions == ()
 
 
 @pytest.mark.parametrize("key", TAKEN_OFF)
@@ -148,7 +142,7 @@ def test_the_mark_of_one_thing_is_taken_off(site: Site, key: str) -> None:
 
 def test_all_of_them_at_once_and_the_process_is_a_new_one(site: Site) -> None:
     """All that is remembered is the journal."""
-    before = everything(site)
+    _, before = seen(site)
     for take_off in TAKEN_OFF.values():
         take_off(site)
     site.restart()
@@ -156,11 +150,11 @@ def test_all_of_them_at_once_and_the_process_is_a_new_one(site: Site) -> None:
     site.settle()
     status = site.status
     assert status.condition is Condition.READY, (status.reason, status.msg)
-    assert planned(site).actions == ()
+    after, now = seen(site)
+    assert (after.actions, now) == ((), before), "the same things, none beside them"
     ec2, mine = site.client("ec2"), [{"Name": "tag:instantstart:cluster", "Values": ["prod"]}]
     assert len(ec2.describe_vpcs(Filters=mine)["Vpcs"]) == 1
     assert len(site.client("sagemaker").list_clusters()["ClusterSummaries"]) == 1
-    assert everything(site) == before, "the same things, none beside them"
 
 
 # Another one in its place --------------------------------------------------------------------------------------------
@@ -184,7 +178,7 @@ def test_a_role_of_that_name_that_somebody_else_made(site: Site) -> None:
     told = [stage.msg for stage in site.status.stages.values() if stage.reason == "NotOurs"]
     assert len(told) == 1 and name in told[0] and "not ours" in told[0], site.status
     assert site.status.condition is Condition.STALLED
-    assert all(action.key != "iam.Role/prod/execution" for action in planned(site).actions)
+    assert all(action.key != "iam.Role/prod/execution" for action in seen(site)[0].actions)
     assert iam.get_role(RoleName=name)["Role"]["RoleId"] == foreign
     assert "Tags" not in iam.get_role(RoleName=name)["Role"] or iam.get_role(RoleName=name)["Role"]["Tags"] == []
     assert site.mutations()[sent:] == [], "nothing was sent"
@@ -215,7 +209,7 @@ def test_a_thing_without_its_mark_that_is_called_something_else_now(site: Site) 
     ec2.create_tags(Resources=[vpc], Tags=[{"Key": "Name", "Value": "somebody's"}])
     foreign = ec2.create_vpc(CidrBlock="10.98.0.0/16")["Vpc"]["VpcId"]
     ec2.create_tags(Resources=[foreign], Tags=[{"Key": "Name", "Value": name}])
-    keys = {action.key for action in planned(site).actions}
+    keys = {action.key for action in seen(site)[0].actions}
     assert keys == {"ec2.Vpc/prod"}
     site.idle()
     assert site.settle().condition is Condition.READY
