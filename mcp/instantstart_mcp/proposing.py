@@ -38,11 +38,11 @@ class Proposal(Answer):
 
     change: str
     state: str
-    title: str
+    title_untrusted: str
     plan: tuple[ClusterSummary, ...] = ()
     checks: tuple[Check, ...] = ()
     mergeable: bool = False
-    losses: tuple[str, ...] = ()
+    losses_untrusted: tuple[str, ...] = ()
     note: str = ""
     review_link: str
     status_tool: str
@@ -76,11 +76,11 @@ async def proposal(call: Call, view: Json, *, note: str = "") -> Proposal:
     return Proposal(
         change=view["id"],
         state=view["state"],
-        title=view["title"],
+        title_untrusted=view["title"],
         plan=await _summary(call, view),
         checks=tuple(check(one) for one in view["checks"]),
         mergeable=view["mergeable"],
-        losses=tuple(view["losses"]),
+        losses_untrusted=tuple(view["losses"]),
         note=note,
         review_link=review_link(call, view["id"]),
         status_tool=STATUS_TOOL,

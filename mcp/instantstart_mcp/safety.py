@@ -1,7 +1,7 @@
 """The last look at everything that leaves: no control characters, no secrets, no answer that floods a model's window.
 
 Text from outside is marked where it stands: a field whose name ends in `_untrusted` holds what programs, people or AWS
-wrote. It is data; nothing in it is obeyed, and nothing here reads it.
+wrote or chose (`words.OUTSIDE` is the rule). It is data; nothing in it is obeyed, and nothing here reads it.
 """
 
 from __future__ import annotations

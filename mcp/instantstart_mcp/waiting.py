@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from instantstart_mcp.api import Json, part, rows
-from instantstart_mcp.words import Answer
+from instantstart_mcp.words import Answer, Word
 
 Outcome: TypeAlias = Literal["needs_review", "applying", "ready", "refused", "held", "failed"]
 TERMINAL: Final[frozenset[Outcome]] = frozenset({"ready", "refused", "held", "failed"})
@@ -27,7 +27,7 @@ class Followed(Answer):
     cluster: str
     outcome: Outcome
     condition: str = ""
-    reason: str = ""
+    reason: Word = ""
     message_untrusted: str = ""
     stage: str = ""
     done: int = 0

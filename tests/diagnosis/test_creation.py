@@ -117,7 +117,7 @@ class TestEvents:
         told = [hyperpod_event(text, now + at, level=level, group=group) for at, level, group, text, _ in self.TOLD]
         many = [hyperpod_event("Lifecycle scripts failed", now - n, instance=f"i-{n:017x}") for n in range(1, 10)]
         own.events(*told, *many)
-        found = {one["subject"]: one for one in own.diagnosed("cluster_creation")}
+        found = {one["subject_untrusted"]: one for one in own.diagnosed("cluster_creation")}
         wanted = {f"InstanceGroup/{group}": reason for _, _, group, _, reason in self.TOLD if reason}
         assert {subject: one["reason"] for subject, one in found.items()} == wanted
         scripts = found["InstanceGroup/scripts"]["evidence"]
@@ -141,7 +141,9 @@ class TestJournal:
         rig.settle()
         (found,) = own.diagnosed("cluster_creation")
         assert found["reason"] == "ValidationException" and found["evidence"][0]["source"] == "journal"
-        assert found["command"].startswith("instantstart retry prod ") and "--why" in found["command"]
+        assert (
+            found["command_untrusted"].startswith("instantstart retry prod ") and "--why" in found["command_untrusted"]
+        )
 
     def test_a_call_of_which_nobody_knows_the_outcome(self, own: Ward) -> None:
         rig = own.live.api.rig
@@ -154,7 +156,7 @@ class TestJournal:
         rig.settle()
         (found,) = own.diagnosed("cluster_creation")
         assert found["reason"] == "OutcomeUnknown" and found["step"] == "decide"
-        assert "--as happened" in found["command"] and "--as not-happened" in found["next_step"]
+        assert "--as happened" in found["command_untrusted"] and "--as not-happened" in found["next_step"]
 
     def test_documents_that_are_not_valid(self, own: Ward) -> None:
         own.live.ready()
@@ -176,7 +178,7 @@ class TestJournal:
         own.live.api.rig.commit({"system": group_yaml("system", 5)})
         own.live.api.rig.settle()
         found = own.diagnosed("cluster_creation")
-        assert reasons(found) == {"Suspended"} and found[0]["command"] == "instantstart resume prod"
+        assert reasons(found) == {"Suspended"} and found[0]["command_untrusted"] == "instantstart resume prod"
 
     def test_what_needs_an_approval(self, own: Ward) -> None:
         rig = own.live.api.rig
@@ -192,7 +194,7 @@ class TestJournal:
         rig.settle()
         (found,) = own.diagnosed("cluster_creation")
         assert (found["reason"], found["step"]) == ("NeedsApproval", "decide")
-        assert found["command"].startswith("instantstart approve prod ")
+        assert found["command_untrusted"].startswith("instantstart approve prod ")
 
     def test_what_cannot_be_seen(self, own: Ward) -> None:
         """The engine holds still where a look is refused; whoever runs it must give the right."""
@@ -250,19 +252,19 @@ class TestBelowTheNodes:
     @pytest.mark.parametrize("type_", GONE)
     def test_what_is_gone(self, hurt: Ward, type_: str) -> None:
         reason, command = GONE[type_]
-        (found,) = [one for one in hurt.once("cluster_creation") if one["subject"].startswith(f"{type_}/")]
+        (found,) = [one for one in hurt.once("cluster_creation") if one["subject_untrusted"].startswith(f"{type_}/")]
         assert (found["reason"], found["step"]) == (reason, "decide")
-        assert "Suspended" in found["next_step"] and command in found["command"]
+        assert "Suspended" in found["next_step"] and command in found["command_untrusted"]
         assert "is gone" in found["evidence"][0]["text_untrusted"]
 
     @pytest.mark.parametrize(("key", "field"), CHANGED)
     def test_what_was_changed(self, hurt: Ward, key: str, field: str) -> None:
-        (found,) = [one for one in hurt.once("cluster_creation") if one["subject"] == key]
+        (found,) = [one for one in hurt.once("cluster_creation") if one["subject_untrusted"] == key]
         assert found["reason"] == CHANGED[key, field][1]
         assert field in found["evidence"][0]["text_untrusted"]
 
     def test_nothing_else_is_told(self, hurt: Ward) -> None:
-        told = {one["subject"] for one in hurt.once("cluster_creation") if one["reason"] != "Suspended"}
+        told = {one["subject_untrusted"] for one in hurt.once("cluster_creation") if one["reason"] != "Suspended"}
         assert {one for one in told if one.partition("/")[0] not in GONE} == {key for key, _ in CHANGED}
 
 
@@ -273,7 +275,7 @@ class TestDeletion:
         own.live.api.rig.settle()
         found = own.diagnosed("stuck_deletion")
         assert reasons(found) == {"DeletionProtected"} and found[0]["step"] == "decide"
-        assert found[0]["command"].startswith("instantstart release prod ")
+        assert found[0]["command_untrusted"].startswith("instantstart release prod ")
 
     def test_a_deletion_that_fails(self, own: Ward) -> None:
         rig = own.live.api.rig
@@ -282,7 +284,9 @@ class TestDeletion:
         rig.commit({"gpu": None})
         rig.settle()
         (found,) = own.diagnosed("stuck_deletion")
-        assert found["reason"] == "ValidationException" and found["command"].startswith("instantstart retry prod ")
+        assert found["reason"] == "ValidationException" and found["command_untrusted"].startswith(
+            "instantstart retry prod "
+        )
 
     def test_what_is_suspended_is_not_deleted_either(self, own: Ward) -> None:
         suspended(own)

@@ -122,7 +122,7 @@ def of_job(name: str, rank: int, job: Job, owner: dict[str, Any]) -> dict[str, A
 def test_each_job(ward: Ward, name: str, job: Job) -> None:
     found = ward.of("nccl", f"Job/jobs/Job/{name}")
     assert {one["reason"]: one["confidence"] for one in found} == job.found, job.why
-    assert all(name in one["command"] for one in found)
+    assert all(name in one["command_untrusted"] for one in found)
 
 
 def test_the_group_that_does_not_ask_for_efa_is_named(ward: Ward) -> None:
@@ -132,7 +132,7 @@ def test_the_group_that_does_not_ask_for_efa_is_named(ward: Ward) -> None:
 
 def test_who_asks_about_one_pod_hears_of_its_job(ward: Ward) -> None:
     found = ward.diagnosed("nccl", namespace="jobs", pod="far-1")
-    assert [(one["reason"], one["subject"]) for one in found] == [("AcrossZones", "Job/jobs/Job/far")]
+    assert [(one["reason"], one["subject_untrusted"]) for one in found] == [("AcrossZones", "Job/jobs/Job/far")]
 
 
 @pytest.mark.parametrize(("reason", "line"), LOGS.items(), ids=LOGS.keys())
@@ -160,8 +160,8 @@ def test_each_variable(ward: Ward, number: int, variable: tuple[str, str], confi
 def test_what_was_not_looked_at_is_told(ward: Ward) -> None:
     """Bodies and logs of eight pods are read; of the others no finding is no proof."""
     told = ward.told("nccl", namespace="env")
-    (left,) = [one for one in told["unseen"] if "more pods" in one["source"]]
-    assert left["source"] == f"logs of {len(VARIABLES) - 8} more pods" and left["reason"] == "NotLooked"
+    (left,) = [one for one in told["unseen"] if "more pods" in one["source_untrusted"]]
+    assert left["source_untrusted"] == f"logs of {len(VARIABLES) - 8} more pods" and left["reason"] == "NotLooked"
 
 
 def test_the_life_before_of_a_container_that_crashes_is_read(live: LiveBox) -> None:
@@ -199,5 +199,5 @@ def test_the_security_group(live: LiveBox, way: str, rules: Sequence[Mapping[str
     group.spec[way] = list(rules)
     live.api.rig.settle()
     told = ask(live.api, "diagnose_nccl", cluster="prod").data["findings"]
-    assert [(one["reason"], one["subject"]) for one in told] == [("NoSelfRule", group.key)] * found, why
-    assert all(way in one["says_untrusted"] and group.id in one["command"] for one in told)
+    assert [(one["reason"], one["subject_untrusted"]) for one in told] == [("NoSelfRule", group.key)] * found, why
+    assert all(way in one["says_untrusted"] and group.id in one["command_untrusted"] for one in told)

@@ -196,19 +196,23 @@ def test_each_pod(ward: Ward, name: str, case: Case) -> None:
 
 def test_pods_that_a_quota_keeps_from_being_made(ward: Ward) -> None:
     """There is no pod to ask. One that could be made meanwhile, and one with another trouble, are not told."""
-    told = {one["subject"]: one["reason"] for one in ward.once("pending_pods") if not one["subject"].startswith("Pod/")}
+    told = {
+        one["subject_untrusted"]: one["reason"]
+        for one in ward.once("pending_pods")
+        if not one["subject_untrusted"].startswith("Pod/")
+    }
     assert told == {"Job/default/over-quota": "QuotaOfNamespace"}
 
 
 def test_one_pod_is_asked_about_alone(ward: Ward) -> None:
     found = ward.diagnosed("pending_pods", namespace="default", pod="no-image")
-    assert [one["subject"] for one in found] == ["Pod/default/no-image"]
+    assert [one["subject_untrusted"] for one in found] == ["Pod/default/no-image"]
     assert ward.diagnosed("pending_pods", namespace="elsewhere") == []
 
 
 def test_pods_that_do_not_end(ward: Ward) -> None:
     """Only those that are over their time, or whose node does not answer: ending takes what it was given."""
-    found = {one["subject"].rpartition("/")[2]: one for one in ward.once("stuck_deletion")}
+    found = {one["subject_untrusted"].rpartition("/")[2]: one for one in ward.once("stuck_deletion")}
     assert {name: one["reason"] for name, one in found.items()} == {
         "ending": "PodEnding",
         "kept": "PodEnding",

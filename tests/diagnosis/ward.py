@@ -40,7 +40,7 @@ class Ward:
             assert found["confidence"] in CONFIDENCE and found["step"] in STEPS, found
             assert found["says_untrusted"] and found["next_step"] and found["evidence"], found
             assert all(each["source"] and each["text_untrusted"] for each in found["evidence"]), found
-            assert runnable.problem(found["command"]) == "", found["command"]
+            assert runnable.problem(found["command_untrusted"]) == "", found["command_untrusted"]
         sure = [CONFIDENCE.index(one["confidence"]) for one in told.data["findings"]]
         assert sure == sorted(sure), "the surest first"
         return told.data
@@ -53,7 +53,7 @@ class Ward:
 
     def of(self, subject: str, about: str) -> list[Finding]:
         """What was found about one thing."""
-        return [one for one in self.once(subject) if one["subject"] == about]
+        return [one for one in self.once(subject) if one["subject_untrusted"] == about]
 
     def job(self, name: str, namespace: str = "default") -> dict[str, Any]:
         """A Job, and what its pods say of their owner."""

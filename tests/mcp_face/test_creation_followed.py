@@ -61,7 +61,7 @@ class TestCreation:
             pass
         agent.end()
         for one in told.data["findings"]:
-            assert runnable.problem(one["command"]) == "", one["command"]
+            assert runnable.problem(one["command_untrusted"]) == "", one["command_untrusted"]
         return {one["reason"]: one for one in told.data["findings"]}, agent.told
 
     def test_a_quota(self, town: Town) -> None:
@@ -106,8 +106,8 @@ class TestCreation:
             iam.delete_role_policy(RoleName=role, PolicyName=inline[0])
             confirm: dict[str, dict[str, Any]] = {"cluster_resources": {"stage": "network"}, "cluster_drift": {}}
             found, _ = await self.diagnosed(tools, {"EndpointMissing", "RoleChanged"}, confirm)
-            assert found["EndpointMissing"]["subject"] == "ec2.VpcEndpoint/train/s3"
-            assert found["RoleChanged"]["subject"] == "iam.Role/train/execution"
+            assert found["EndpointMissing"]["subject_untrusted"] == "ec2.VpcEndpoint/train/s3"
+            assert found["RoleChanged"]["subject_untrusted"] == "iam.Role/train/execution"
             await applied(town, tools, "cluster_suspend", **IT, suspend=False)
 
         town.run(script)

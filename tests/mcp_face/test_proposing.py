@@ -58,13 +58,13 @@ class TestCreate:
         (plan,) = told.data["plan"]
         assert plan["cluster"] == "train" and plan["counts"]["create"] > 20
         diff = ask(prod, "change_diff", change=told.data["change"], limit=20).data["items"]
-        assert {one["path"].removeprefix("clusters/train/") for one in diff} == {
+        assert {one["path_untrusted"].removeprefix("clusters/train/") for one in diff} == {
             "cluster.yaml",
             "instance-group-workers.yaml",
             "instance-group-system.yaml",
             "storage-shared.yaml",
         }
-        (workers,) = [one["lines_untrusted"] for one in diff if one["path"].endswith("workers.yaml")]
+        (workers,) = [one["lines_untrusted"] for one in diff if one["path_untrusted"].endswith("workers.yaml")]
         assert "count: 4" in workers and "interface: efa" in workers and "zone: usw2-az2" in workers
 
     def test_a_retry_finds_the_change_whatever_words_go_with_it(self, prod: ApiBox) -> None:
@@ -111,8 +111,8 @@ class TestCreate:
         told = ask(prod, "cluster_create", **given, like="old")
         assert not told.error, told.text
         text = ask(prod, "document_get", cluster="train", kind="Cluster", name="train", at=told.data["change"]).data
-        assert text["document"]["spec"]["access"][0]["principal"].endswith("role/people")
-        assert "network" not in text["document"]["spec"]
+        assert text["document_untrusted"]["spec"]["access"][0]["principal"].endswith("role/people")
+        assert "network" not in text["document_untrusted"]["spec"]
 
 
 class TestOnce:
@@ -188,7 +188,7 @@ def test_each_tool_proposes_what_it_says(prod: ApiBox, tool: str, given: dict[st
     told = ask(prod, tool, cluster="prod", **given)
     assert not told.error, told.text
     (diff,) = ask(prod, "change_diff", change=told.data["change"]).data["items"]
-    assert diff["path"] == f"clusters/prod/{path}"
+    assert diff["path_untrusted"] == f"clusters/prod/{path}"
     again = ask(prod, tool, cluster="prod", **given)
     assert again.data["change"] == told.data["change"]
 

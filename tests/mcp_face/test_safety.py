@@ -86,5 +86,5 @@ def test_a_name_is_one_segment() -> None:
 
 
 def test_what_is_not_there_does_not_appear() -> None:
-    told = toolkit.shown(LogAnswer(container="main", lines_untrusted=()), "log_read").structured_content
-    assert told == {"container": "main", "lines_untrusted": []}
+    told = toolkit.shown(LogAnswer(container_untrusted="main", lines_untrusted=()), "log_read").structured_content
+    assert told == {"container_untrusted": "main", "lines_untrusted": []}

@@ -50,7 +50,7 @@ def test_from_a_sentence_to_a_cluster_that_is_ready(made: tuple[Town, Follower])
     assert {group["name"]: group["count"] for group in cluster["groups"]} == {"workers": 2, "system": 2}
     assert [one["name"] for one in cluster["storages"]] == ["shared"]
     (change,) = town.changes()
-    assert change["proposed_by"] == "agent-7" and change["state"] == "merged"
+    assert change["proposed_by_untrusted"] == "agent-7" and change["state"] == "merged"
     assert change["id"] == agent.told["cluster_create"].data["change"]
     listing = town.site.client("sagemaker").list_clusters()
     assert [one["ClusterName"] for one in listing["ClusterSummaries"]] == ["train"], "one cluster, made once"
@@ -117,7 +117,7 @@ class TestAddCapacity:
                 told = await do("diagnose_cluster_creation", **IT)
                 (found,) = [one for one in told.data["findings"] if one["reason"] == "NoCapacity"]
                 assert found["step"] == "decide" and "another zone" in found["next_step"]
-                assert found["subject"] == "hyperpod.InstanceGroup/train/spare"
+                assert found["subject_untrusted"] == "hyperpod.InstanceGroup/train/spare"
             agent.end()
             # The rest of the wait: machines become free.
             town.site.sandbox.post("/capacity", {"type": kind, "zone": ZONE, "count": None})
@@ -171,7 +171,7 @@ def mounting(name: str, namespace: str, claim: str) -> dict[str, Any]:
 
 def runs(name: str) -> Callable[[dict[str, Any]], bool]:
     def seen(told: dict[str, Any]) -> bool:
-        return any(one["name"] == name and one.get("phase") == "Running" for one in told["items"])
+        return any(one["name_untrusted"] == name and one.get("phase") == "Running" for one in told["items"])
 
     return seen
 
@@ -284,7 +284,11 @@ def test_a_sick_node_is_rebooted_once_and_then_a_persons(town: Town) -> None:
         async with agent.step(1) as do:
             told = await until(lambda: do("diagnose_node_health", **IT), lambda told: told["findings"])
             (found,) = told.data["findings"]
-            assert (found["reason"], found["subject"], found["step"]) == ("Unhealthy", f"Node/{sick}", "restart")
+            assert (found["reason"], found["subject_untrusted"], found["step"]) == (
+                "Unhealthy",
+                f"Node/{sick}",
+                "restart",
+            )
             assert "Xid79" in found["evidence"][0]["text_untrusted"]
         async with agent.step(2) as do:
             before = (await do("node_get", **IT, node=sick)).data
@@ -311,7 +315,7 @@ def test_a_sick_node_is_rebooted_once_and_then_a_persons(town: Town) -> None:
                 lambda told: [one["reason"] for one in told["findings"]] == ["Unhealthy"],
             )
             (found,) = told.data["findings"]
-            assert found["step"] == "replace" and "batch-replace-cluster-nodes" in found["command"], found
+            assert found["step"] == "replace" and "batch-replace-cluster-nodes" in found["command_untrusted"], found
         agent.end()
         reboots = [one for one in town.site.sandbox.log() if one["operation"] == "BatchRebootClusterNodes"]
         assert len(reboots) == 1, "once"
@@ -366,8 +370,14 @@ def test_a_job_that_does_not_use_efa(town: Town) -> None:
                 lambda told: [one.get("phase") for one in told["items"]] == ["Running"] * 2,
             )
             pods = told.data["items"]
-        town.log("default", pods[0]["name"], "NCCL INFO Bootstrap : Using eth0", "NCCL INFO NET/Socket : Using [0]eth0")
-        town.log("default", pods[1]["name"], "NCCL WARN Connection closed by remote peer")
+            first_pod, second_pod = (one["name_untrusted"] for one in pods)
+        town.log(
+            "default",
+            first_pod,
+            "NCCL INFO Bootstrap : Using eth0",
+            "NCCL INFO NET/Socket : Using [0]eth0",
+        )
+        town.log("default", second_pod, "NCCL WARN Connection closed by remote peer")
         async with agent.step(2) as do:
             wanted = {"EfaNotRequested", "NoSelfRule", "Environment", "EfaNotUsed", "PeerGone"}
             told = await until(
@@ -375,21 +385,21 @@ def test_a_job_that_does_not_use_efa(town: Town) -> None:
                 lambda told: {one["reason"] for one in told["findings"]} == wanted,
             )
             found = {one["reason"]: one for one in told.data["findings"]}
-            assert found["NoSelfRule"]["subject"] == "ec2.SecurityGroup/train/nodes"
+            assert found["NoSelfRule"]["subject_untrusted"] == "ec2.SecurityGroup/train/nodes"
         async with agent.step(3) as do:
             assert (await do("diagnose_node_health", **IT)).data["findings"] == []
             (workers,) = [one for one in (await do("group_list", **IT)).data["items"] if one["name"] == "workers"]
             assert workers["desired"]["interface"] == "efa"
-            assert (await do("node_get", **IT, node=pods[0]["node"])).data["efa_interfaces"] == 1
+            assert (await do("node_get", **IT, node=pods[0]["node_untrusted"])).data["efa_interfaces"] == 1
             drift = (await do("cluster_drift", **IT)).data["items"]
             assert [(one["key"], one["then"]) for one in drift] == [("ec2.SecurityGroup/train/nodes", "held")]
-            first = await do("log_read", **IT, namespace="default", pod=pods[0]["name"], search="NCCL", limit=1)
+            first = await do("log_read", **IT, namespace="default", pod=first_pod, search="NCCL", limit=1)
             assert first.data["more"]
             rest = await do(
                 "log_read",
                 **IT,
                 namespace="default",
-                pod=pods[0]["name"],
+                pod=first_pod,
                 search="NCCL",
                 cursor=first.data["next_cursor"],
             )
@@ -424,7 +434,7 @@ class TestReview:
                 assert (action["verb"], action["key"]) == ("delete", "hyperpod.InstanceGroup/train/workers")
                 assert action["held_for"] == "NeedsApproval" and action["way"]
             async with agent.step(4) as do:
-                approvals = (await do("policy_get")).data["spec"]["approvals"]
+                approvals = (await do("policy_get")).data["spec_untrusted"]["approvals"]
                 assert "delete" in approvals["requireFor"]
                 await do("pod_list", **IT)
             await agent.think(5)

@@ -9,7 +9,7 @@ from pydantic import Field
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
 from instantstart_mcp.tools.plans import PlanAnswer, plan_answer
-from instantstart_mcp.words import Answer, ChangeId, Cursor, Limit, outside
+from instantstart_mcp.words import Answer, ChangeId, Cursor, Limit
 
 _LONGEST = 12_000  # characters of a file's difference
 _SAYS = 12
@@ -18,8 +18,8 @@ _SAYS = 12
 class ChangeRow(Answer):
     id: str
     state: str
-    title_untrusted: str = outside("title")
-    proposed_by: str = ""
+    title_untrusted: str = ""
+    proposed_by_untrusted: str = ""
     kind: str = ""
     opened_at: str = ""
     clusters: tuple[str, ...] = ()
@@ -43,10 +43,10 @@ class Check(Answer):
 
 
 class Said(Answer):
-    by: str
+    by_untrusted: str
     at: str = ""
     what: str = ""
-    text_untrusted: str = outside("text")
+    text_untrusted: str = ""
 
 
 class ChangeAnswer(ChangeRow):
@@ -55,11 +55,11 @@ class ChangeAnswer(ChangeRow):
     head: str = ""
     mergeable: bool = False
     checks: tuple[Check, ...] = ()
-    files: tuple[str, ...] = ()
+    files_untrusted: tuple[str, ...] = ()
     files_left_out: int = 0
     said: tuple[Said, ...] = ()
     said_left_out: int = 0
-    losses: tuple[str, ...] = ()
+    losses_untrusted: tuple[str, ...] = ()
     review_link: str = ""
 
 
@@ -73,7 +73,7 @@ class ChangePlanAnswer(Answer):
 
 
 class FileDiff(Answer):
-    path: str
+    path_untrusted: str
     verb: str
     lines_untrusted: str = ""
     characters_left_out: int = 0
@@ -142,7 +142,6 @@ def of_view(call: Call, view: dict[str, Any]) -> ChangeAnswer:
     return ChangeAnswer.model_validate(
         {
             **view,
-            "why_untrusted": view["why"],
             "base": view["base"][:12],
             "checks": [check(one) for one in view["checks"]],
             "files": [f"{one['verb']} {one['path']}" for one in files[:20]],
@@ -172,7 +171,10 @@ def _file(one: dict[str, Any], files: int) -> FileDiff:
     lines = one.get("lines") or ""
     most = _LONGEST if files <= 4 else 2 * _LONGEST // files
     return FileDiff(
-        path=one["path"], verb=one["verb"], lines_untrusted=lines[:most], characters_left_out=max(0, len(lines) - most)
+        path_untrusted=one["path"],
+        verb=one["verb"],
+        lines_untrusted=lines[:most],
+        characters_left_out=max(0, len(lines) - most),
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from instantstart_mcp.api import Json, part, rows
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
-from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, outside, unseen
+from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, Word, unseen
 
 MOST_NAMED = 10
 _MOST_GONE = 30
@@ -35,8 +35,8 @@ class Gpus(Answer):
 class ClusterRow(Answer):
     cluster: str
     condition: str
-    reason: str = ""
-    message_untrusted: str = outside("message")
+    reason: Word = ""
+    message_untrusted: str = ""
     stage: str | None = None
     progress: str | None = None
     account: str = ""
@@ -58,8 +58,8 @@ class ClusterList(Answer):
 class Stage(Answer):
     stage: str
     state: str
-    reason: str = ""
-    message_untrusted: str = outside("message")
+    reason: Word = ""
+    message_untrusted: str = ""
     since: str = ""
     done: int | None = None
     all: int | None = None
@@ -68,10 +68,10 @@ class Stage(Answer):
 class Held(Answer):
     key: str
     action: str = ""
-    reason: str = ""
-    message_untrusted: str = outside("message")
+    reason: Word = ""
+    message_untrusted: str = ""
     way: str = ""
-    who: str = ""
+    who_untrusted: str = ""
 
 
 class Op(Answer):
@@ -80,7 +80,7 @@ class Op(Answer):
     key: str = ""
     phase: str = ""
     since: str = ""
-    reason: str | None = None
+    reason: Word | None = None
     message_untrusted: str | None = Field(None, validation_alias="msg")
 
 
@@ -96,23 +96,23 @@ class GroupWish(Answer):
 class StorageWish(Answer):
     name: str
     bucket: str = ""
-    prefix: str = ""
+    prefix_untrusted: str = ""
     own: bool = False
-    namespace: str = ""
+    namespace_untrusted: str = ""
 
 
 class Problem(Answer):
-    file: str = ""
+    file_untrusted: str = ""
     line: int | None = None
-    field: str = ""
-    text_untrusted: str = outside("text")
+    field_untrusted: str = ""
+    text_untrusted: str = ""
 
 
 class ClusterAnswer(Answer):
     cluster: str
     condition: str
-    reason: str = ""
-    message_untrusted: str = outside("message")
+    reason: Word = ""
+    message_untrusted: str = ""
     revision: str = ""
     head: str = ""
     up_to_date: bool = False
@@ -146,7 +146,7 @@ class Drifted(Answer):
     verb: str = ""
     key: str = ""
     cost: str = ""
-    fields: tuple[str, ...] = ()
+    fields_untrusted: tuple[str, ...] = ()
     held_untrusted: str = ""
 
 
@@ -154,7 +154,7 @@ class Gone(Answer):
     """What was taken away by hand, and no action brings it back now."""
 
     key: str
-    message_untrusted: str = outside("message")
+    message_untrusted: str = ""
 
 
 class DriftList(Answer):
@@ -173,9 +173,9 @@ class Thing(Answer):
     presence: str = ""
     health: str = ""
     progress: str | None = None
-    reason: str = ""
-    message_untrusted: str = outside("message")
-    id: str = ""
+    reason: Word = ""
+    message_untrusted: str = ""
+    id_untrusted: str = ""
     planned: str | None = None
     held: bool = False
 
@@ -204,8 +204,8 @@ async def cluster_get(call: Call, cluster: ClusterName) -> ClusterAnswer:
 
 
 async def cluster_drift(call: Call, cluster: ClusterName, limit: Limit = 30, cursor: Cursor = "") -> DriftList:
-    """What differs from git though git did not change; verb create: somebody deleted it. then: restored (by the next
-    tick), or held (for a person). gone: deleted by hand, and nothing brings it back now."""
+    """What differs from git though git did not change (create: somebody deleted it). then: restored by the next tick,
+    or held for a person. gone: not made again."""
     told = await call.api.get("clusters", cluster, "drift", limit=limit, cursor=cursor)
     return DriftList(
         items=tuple(_drifted(item) for item in told["items"]),
@@ -267,7 +267,7 @@ def _drifted(item: Json) -> Drifted:
         verb=action["verb"],
         key=action["key"],
         cost=action["cost"],
-        fields=tuple(step["path"] for step in action["changes"][:MOST_NAMED]),
+        fields_untrusted=tuple(step["path"] for step in action["changes"][:MOST_NAMED]),
         held_untrusted=part(action, "held").get("message", ""),
     )
 

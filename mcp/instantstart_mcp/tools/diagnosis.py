@@ -10,7 +10,7 @@ from instantstart_mcp.api import Json, rows
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
 from instantstart_mcp.tools.live import Namespace
-from instantstart_mcp.words import Answer, ClusterName, Part, unseen
+from instantstart_mcp.words import Answer, ClusterName, Part, Word, unseen
 
 _MOST = 25
 PodName = Annotated[str, Field(max_length=253, description="Only this pod")]
@@ -18,27 +18,26 @@ PodName = Annotated[str, Field(max_length=253, description="Only this pod")]
 
 class Evidence(Answer):
     source: str
-    about_untrusted: str = Field("", validation_alias="about")
-    text_untrusted: str = Field("", validation_alias="text")
+    about_untrusted: str = ""
+    text_untrusted: str = ""
     at: str = ""
 
 
 class Finding(Answer):
     """`step`: investigate, restart, replace, or decide (a person's word is missing)."""
 
-    reason: str
-    subject: str
-    says_untrusted: str = Field("", validation_alias="says")
+    reason: Word
+    subject_untrusted: str
+    says_untrusted: str = ""
     confidence: str
     step: str
     next_step: str
-    command: str = ""
+    command_untrusted: str = ""
     evidence: tuple[Evidence, ...] = ()
 
 
 class Diagnosis(Answer):
     cluster: str
-    subject: str
     findings: tuple[Finding, ...]
     findings_left_out: int = 0
     looked_at: tuple[str, ...] = ()
@@ -84,7 +83,6 @@ async def _diagnosed(call: Call, cluster: str, subject: str, **focus: str) -> Di
     found = rows(told, "findings")
     return Diagnosis(
         cluster=cluster,
-        subject=subject,
         findings=tuple(Finding.model_validate(one) for one in found[:_MOST]),
         findings_left_out=max(0, len(found) - _MOST) + _count(told),
         looked_at=tuple(told["looked_at"]),

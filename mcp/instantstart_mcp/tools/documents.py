@@ -9,7 +9,7 @@ from pydantic import Field
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
 from instantstart_mcp.tools.clusters import Problem
-from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit
+from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Word
 
 Kind = Annotated[
     str, Field(pattern="^[A-Z][A-Za-z0-9]{0,62}$", description="Cluster, InstanceGroup, Storage, Operation")
@@ -18,9 +18,9 @@ At = Annotated[str, Field(max_length=100, description="A revision or a change's 
 
 
 class DocumentRow(Answer):
-    kind: str
-    name: str
-    where: str = ""
+    kind: Word
+    name: Word
+    where_untrusted: str = ""
 
 
 class DocumentList(Answer):
@@ -31,18 +31,18 @@ class DocumentList(Answer):
 
 
 class DocumentAnswer(Answer):
-    kind: str
-    name: str
-    where: str = ""
+    kind: Word
+    name: Word
+    where_untrusted: str = ""
     revision: str = ""
-    text_untrusted: str = Field("", validation_alias="text")
-    document: dict[str, Any] = Field(default_factory=dict)
+    text_untrusted: str = ""
+    document_untrusted: dict[str, Any] = Field(default_factory=dict)
 
 
 async def document_list(
     call: Call, cluster: ClusterName, at: At = "", limit: Limit = 50, cursor: Cursor = ""
 ) -> DocumentList:
-    """The YAML documents of a cluster's folder, with file and line, and what is wrong in them."""
+    """A cluster's YAML documents, with file and line, and what is wrong in them."""
     told = await call.api.get("clusters", cluster, "documents", at=at, limit=limit, cursor=cursor)
     return DocumentList.model_validate(told)
 

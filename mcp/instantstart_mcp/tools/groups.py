@@ -7,14 +7,14 @@ from pydantic import Field
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
 from instantstart_mcp.tools.clusters import Counts, Gpus
-from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, outside, unseen
+from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, Word, unseen
 
 
 class Wish(Answer):
     count: int = 0
     capacity: str = ""
     interface: str | None = None
-    where: str = ""
+    where_untrusted: str = ""
 
 
 class Group(Answer):
@@ -24,10 +24,10 @@ class Group(Answer):
     desired: Wish | None = None
     current: int | None = None
     target: int | None = None
-    status: str | None = None
+    status: Word | None = None
     health: str = ""
-    reason: str = ""
-    message_untrusted: str = outside("message")
+    reason: Word = ""
+    message_untrusted: str = ""
     nodes: Counts | None = None
     gpus: Gpus | None = None
     planned: tuple[str, ...] = ()

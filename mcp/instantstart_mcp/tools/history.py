@@ -8,7 +8,7 @@ from pydantic import Field
 
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
-from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, outside, unseen
+from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, Word, unseen
 
 
 class Entry(Answer):
@@ -18,7 +18,7 @@ class Entry(Answer):
     say_untrusted: str = ""
     by_untrusted: str = ""
     change: str = ""
-    approved_by: tuple[str, ...] = ()
+    approved_by_untrusted: tuple[str, ...] = ()
 
 
 class Timeline(Answer):
@@ -28,14 +28,14 @@ class Timeline(Answer):
 
 class Event(Answer):
     at: str
-    source: str = ""
-    level: str = ""
-    reason_untrusted: str = outside("reason")
-    about: str = ""
-    namespace: str = ""
-    instance: str = ""
+    source: Word = ""
+    level: Word = ""
+    reason_untrusted: str = ""
+    about_untrusted: str = ""
+    namespace_untrusted: str = ""
+    instance: Word = ""
     count: int = 1
-    message_untrusted: str = outside("message")
+    message_untrusted: str = ""
 
 
 class Events(Answer):
@@ -65,7 +65,7 @@ async def cluster_timeline(
             say_untrusted=item["say"],
             by_untrusted=item["asked"].get("by") or item["asked"].get("email") or "",
             change=item["asked"].get("change") or "",
-            approved_by=tuple(item["approved"]),
+            approved_by_untrusted=tuple(item["approved"]),
         )
         for item in told["items"]
     )

@@ -10,7 +10,7 @@ from pydantic import Field
 from instantstart_mcp.api import Json
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
-from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, outside
+from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Word
 
 Namespace = Annotated[
     str, Field(pattern=r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$", description="Only of this namespace")
@@ -19,26 +19,26 @@ _DEEP, _LONG, _ROWS = 7, 400, 30
 
 
 class Container(Answer):
-    name: str
-    state: str = ""
+    name_untrusted: str
+    state: Word = ""
     ready: bool = False
     restarts: int = 0
-    reason: str = ""
+    reason: Word = ""
     exit_code: int | None = None
-    message_untrusted: str = outside("message")
+    message_untrusted: str = ""
 
 
 class Pod(Answer):
-    namespace: str
-    name: str
-    node: str = ""
-    phase: str = ""
+    namespace_untrusted: str
+    name_untrusted: str
+    node_untrusted: str = ""
+    phase: Word = ""
     ready: str = ""
     restarts: int = 0
-    reason: str = ""
-    message_untrusted: str = outside("message")
+    reason: Word = ""
+    message_untrusted: str = ""
     gpus: int = 0
-    owner: str = ""
+    owner_untrusted: str = ""
     created: str = ""
     deleting: bool = False
     containers: tuple[Container, ...] = ()
@@ -61,11 +61,11 @@ async def pod_list(
     cluster: ClusterName,
     namespace: Namespace = "",
     node: Annotated[str, Field(max_length=253, description="Only on this node")] = "",
-    owner: Annotated[str, Field(max_length=300, description="Only of this owner, such as Job/train")] = "",
+    owner: Annotated[str, Field(max_length=300, description="Its owner, such as Job/train")] = "",
     limit: Limit = 30,
     cursor: Cursor = "",
 ) -> PodList:
-    """Pods with phase, node, GPUs, restarts and what their containers wait for. Their logs: log_read."""
+    """Pods: phase, node, GPUs, restarts, what containers wait for. Their logs: log_read."""
     told = await call.api.get(
         "clusters", cluster, "pods", namespace=namespace, node=node, owner=owner, limit=limit, cursor=cursor
     )
@@ -83,7 +83,7 @@ async def object_list(
     limit: Annotated[int, Field(ge=1, le=30, description="Objects at most")] = 10,
     cursor: Cursor = "",
 ) -> ObjectList:
-    """Kubernetes objects as they are, without secrets. cut: long texts or lists in them were shortened, as marked."""
+    """Kubernetes objects as they are, without secrets. cut: long texts or lists were shortened, as marked."""
     told = await call.api.get(
         "clusters",
         cluster,

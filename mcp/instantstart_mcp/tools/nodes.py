@@ -9,7 +9,7 @@ from pydantic import Field
 from instantstart_mcp.api import ApiProblem, Json, part, rows
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
-from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, outside, unseen
+from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, Part, Word, unseen
 
 _PAGE = 500
 NodeId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][-A-Za-z0-9._]{0,252}$", description="i-… or the node's name")]
@@ -17,14 +17,14 @@ NodeId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][-A-Za-z0-9._]{0,252}$", des
 
 class NodeRow(Answer):
     id: str
-    group: str = ""
-    instance_type: str = ""
-    zone: str = ""
-    machine: str = ""
+    group: Word = ""
+    instance_type: Word = ""
+    zone: Word = ""
+    machine: Word = ""
     ready: bool | None = None
     takes_pods: bool | None = None
-    health: str = ""
-    deep_check: str = ""
+    health: Word = ""
+    deep_check: Word = ""
     faults_untrusted: tuple[str, ...] = ()
     gpus: int | None = None
     gpus_used: int | None = None
@@ -38,23 +38,23 @@ class NodeList(Answer):
 
 
 class NodeCondition(Answer):
-    type: str
-    status: str
-    reason: str = ""
+    type: Word
+    status: Word
+    reason: Word = ""
     since: str = ""
-    message_untrusted: str = outside("message")
+    message_untrusted: str = ""
 
 
 class NodeAnswer(NodeRow):
-    name: str = ""
+    name: Word = ""
     machine_message_untrusted: str = ""
     launched: str = ""
-    image_status: str = ""
+    image_status: Word = ""
     cordoned: bool | None = None
-    taints: tuple[str, ...] = ()
+    taints_untrusted: tuple[str, ...] = ()
     conditions: tuple[NodeCondition, ...] = ()
-    boot_id: str = ""
-    kubelet: str = ""
+    boot_id: Word = ""
+    kubelet: Word = ""
     efa_interfaces: int | None = None
     observed_at: str | None = None
     unseen: tuple[Part, ...] = ()
@@ -84,7 +84,7 @@ async def node_get(call: Call, cluster: ClusterName, node: NodeId) -> NodeAnswer
         launched=machine.get("launched", ""),
         image_status=machine.get("image_status", ""),
         cordoned=kube.get("cordoned"),
-        taints=_texts(kube, "taints"),
+        taints_untrusted=_texts(kube, "taints"),
         conditions=tuple(NodeCondition.model_validate(one) for one in rows(kube, "conditions")),
         boot_id=kube.get("boot_id", ""),
         kubelet=kube.get("kubelet", ""),

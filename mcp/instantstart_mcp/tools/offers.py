@@ -9,7 +9,7 @@ from pydantic import Field
 from instantstart_mcp.api import Json, part, rows
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
-from instantstart_mcp.words import Answer, Part, unseen
+from instantstart_mcp.words import Answer, Part, Word, unseen
 
 _MOST = 40
 
@@ -29,8 +29,8 @@ class Offer(Answer):
 
 class TrainingPlan(Answer):
     arn: str
-    name: str = ""
-    status: str = ""
+    name_untrusted: str = ""
+    status: Word = ""
     start: str = ""
     end: str = ""
     available: int | None = None

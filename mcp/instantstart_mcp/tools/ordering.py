@@ -15,10 +15,10 @@ class Order(Answer):
     id: str
     cluster: str
     do: str
-    subject: str = ""
-    by: str = ""
-    why_untrusted: str = Field("", validation_alias="why")
-    problem: str | None = None
+    subject_untrusted: str = ""
+    by_untrusted: str = ""
+    why_untrusted: str = ""
+    problem_untrusted: str | None = None
 
 
 class OrderList(Answer):

@@ -10,7 +10,7 @@ from instantstart_mcp.api import Json, part
 from instantstart_mcp.calling import Call
 from instantstart_mcp.toolkit import reads
 from instantstart_mcp.tools.clusters import Problem
-from instantstart_mcp.words import Answer, ClusterName
+from instantstart_mcp.words import Answer, ClusterName, Word
 
 
 class Action(Answer):
@@ -19,24 +19,24 @@ class Action(Answer):
     stage: str = ""
     cost: str = ""
     because: str = ""
-    fields: tuple[str, ...] = ()
+    fields_untrusted: tuple[str, ...] = ()
     held_for: str = ""
     way: str = ""
 
 
 class Refusal(Answer):
     key: str
-    where: str = ""
-    reason: str = ""
-    message_untrusted: str = Field("", validation_alias="message")
+    where_untrusted: str = ""
+    reason: Word = ""
+    message_untrusted: str = ""
     way_out: str = ""
 
 
 class Finding(Answer):
     severity: str
-    reason: str = ""
-    message_untrusted: str = Field("", validation_alias="message")
-    where: str = ""
+    reason: Word = ""
+    message_untrusted: str = ""
+    where_untrusted: str = ""
 
 
 class PlanAnswer(Answer):
@@ -56,7 +56,7 @@ class PlanAnswer(Answer):
 
 class PolicyAnswer(Answer):
     revision: str
-    spec: dict[str, Any] = Field(default_factory=dict)
+    spec_untrusted: dict[str, Any] = Field(default_factory=dict)
     built_in: bool = False
     problems: tuple[Problem, ...] = ()
 
@@ -78,7 +78,7 @@ async def policy_get(call: Call) -> PolicyAnswer:
     told = await call.api.get("policy")
     return PolicyAnswer(
         revision=told["revision"][:12],
-        spec=told["spec"],
+        spec_untrusted=told["spec"],
         built_in=told.get("blob") is None,
         problems=tuple(Problem.model_validate(one) for one in told.get("problems") or ()),
     )
@@ -117,7 +117,7 @@ def _action(one: Json) -> Action:
         stage=one["stage"],
         cost=one["cost"],
         because=one["because"],
-        fields=tuple(step["path"] for step in one["changes"][:10]),
+        fields_untrusted=tuple(step["path"] for step in one["changes"][:10]),
         held_for=held.get("reason", ""),
         way=held.get("way", ""),
     )

@@ -13,7 +13,7 @@ from instantstart_mcp.words import Answer, ClusterName, Cursor, Limit, ObjectNam
 
 class Stored(Answer):
     kind: str
-    path_untrusted: str = Field("", validation_alias="path")
+    path_untrusted: str = ""
     bytes: int | None = None
     modified: str | None = None
 
@@ -22,7 +22,7 @@ class StoredList(Answer):
     items: tuple[Stored, ...]
     next_cursor: str | None = Field(None, validation_alias="next")
     bucket: str = ""
-    prefix_untrusted: str = Field("", validation_alias="prefix")
+    prefix_untrusted: str = ""
 
 
 async def storage_contents(
