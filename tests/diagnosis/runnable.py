@@ -19,6 +19,8 @@ _KUBECTL = {
     ("describe", "node"),
     ("describe", "pod"),
     ("describe", "resourcequota"),
+    ("get", "apiservices"),
+    ("get", "namespace"),
     ("get", "pod"),
     ("logs",),
     ("uncordon",),
@@ -90,4 +92,4 @@ def _kubectl(words: list[str]) -> str:
         return "" if len(words) > 1 and words[1] else f"{words[0]} of what?"
     if tuple(words[:2]) not in _KUBECTL:
         return f"kubectl has no {' '.join(words[:2])} here"
-    return "" if words[1] == "resourcequota" or len(words) > 2 else "of which one?"
+    return "" if words[1] in ("resourcequota", "apiservices") or len(words) > 2 else "of which one?"

@@ -84,6 +84,22 @@ CASES = {
         said=f"{NODES}2 node(s) didn't match Pod's node affinity/selector.",
         found={"NoMatchingNode": "certain"},
     ),
+    "spread": Case(
+        why="no place keeps the skew",
+        said=f"{NODES}2 node(s) didn't match pod topology spread constraints.",
+        found={"TopologySpread": "certain"},
+    ),
+    "spread-by-nothing": Case(
+        why="no node has the label by which to spread",
+        said=f"{NODES}2 node(s) didn't match pod topology spread constraints (missing required label).",
+        found={"TopologyLabelMissing": "certain"},
+    ),
+    "spread-and-labels": Case(
+        why="some nodes have the wrong labels, the others would stand too close",
+        said=f"{NODES}1 node(s) didn't match Pod's node affinity/selector, "
+        "1 node(s) didn't match pod topology spread constraints.",
+        found={"NoMatchingNode": "likely", "TopologySpread": "likely"},
+    ),
     "several": Case(
         why="several reasons: none of them is certain to be the one",
         said=f"{NODES}1 Insufficient memory, 1 node(s) were unschedulable.",
@@ -142,6 +158,26 @@ CASES = {
 }
 
 
+STAYS: list[tuple[str, str]] = []
+NS_FINALIZERS, NS_CONTENT = "NamespaceFinalizersRemaining", "NamespaceContentRemaining"
+# Conditions that are True, by namespace: (type, message).
+NAMESPACES: dict[str, list[tuple[str, str]]] = {
+    "api": [("NamespaceDeletionDiscoveryFailure", "metrics.k8s.io/v1beta1: stale GroupVersion discovery")],
+    "refused": [("NamespaceDeletionContentFailure", "webhook did not answer"), (NS_CONTENT, "2 pods")],
+    "kept": [(NS_CONTENT, "claims has 1 instance"), (NS_FINALIZERS, "example.com/keep in 1 instance")],
+    "full": [(NS_CONTENT, "pods has 1 instance")],
+    "own": [*STAYS],
+    "stays": STAYS,
+}
+NS_FOUND = {
+    "api": ("DiscoveryFailed", "certain", "stale GroupVersion", "kubectl get apiservices"),
+    "refused": ("ContentNotDeleted", "likely", "webhook did not answer", "kubectl get namespace ns-refused -o yaml"),
+    "kept": ("FinalizersRemain", "certain", "example.com/keep in 1", "kubectl get namespace ns-kept -o yaml"),
+    "full": ("ContentRemains", "possible", "pods has 1 instance", "kubectl get namespace ns-full -o yaml"),
+    "own": ("FinalizersRemain", "certain", "finalizers example.com/keep", "kubectl get namespace ns-own -o yaml"),
+}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def planted(ward: Ward) -> None:
     live = ward.live
@@ -165,6 +201,14 @@ def planted(ward: Ward) -> None:
         going["spec"]["terminationGracePeriodSeconds"] = grace
         live.apply(going)
         live.gone("Pod", name, "default")
+    for name, condition in NAMESPACES.items():
+        meta = {"name": f"ns-{name}", "finalizers": ["example.com/keep"]}
+        live.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+        if condition is not STAYS:
+            live.gone("Namespace", f"ns-{name}")
+        told = [{"type": kind, "status": "True", "reason": "Why", "message": text} for kind, text in condition]
+        told += [{"type": NS_FINALIZERS, "status": "False", "reason": "x", "message": "none"}] if not told else []
+        live.status({"apiVersion": "v1", "kind": "Namespace", "metadata": meta, "status": {"conditions": told}})
     clock = live.api.rig.clock  # the API server's is the world's; a while passes
     clock.advance((real_now() - clock.now()).total_seconds() + 600)
 
@@ -212,7 +256,8 @@ def test_one_pod_is_asked_about_alone(ward: Ward) -> None:
 
 def test_pods_that_do_not_end(ward: Ward) -> None:
     """Only those that are over their time, or whose node does not answer: ending takes what it was given."""
-    found = {one["subject_untrusted"].rpartition("/")[2]: one for one in ward.once("stuck_deletion")}
+    told = [one for one in ward.once("stuck_deletion") if one["subject_untrusted"].startswith("Pod/")]
+    found = {one["subject_untrusted"].rpartition("/")[2]: one for one in told}
     assert {name: one["reason"] for name, one in found.items()} == {
         "ending": "PodEnding",
         "kept": "PodEnding",
@@ -220,3 +265,14 @@ def test_pods_that_do_not_end(ward: Ward) -> None:
     }
     assert "example.com/keep" in found["kept"]["evidence"][0]["text_untrusted"]
     assert found["alone"]["confidence"] == "likely" and "diagnose the node" in found["alone"]["next_step"]
+
+
+def test_namespaces_that_do_not_go(ward: Ward) -> None:
+    """By the condition that is why: what others say beside it follows from it. One that nobody deletes is not told."""
+    told = [one for one in ward.once("stuck_deletion") if one["subject_untrusted"].startswith("Namespace/")]
+    found = {one["subject_untrusted"].removeprefix("Namespace/ns-"): one for one in told}
+    assert found.keys() == NS_FOUND.keys()
+    for name, (reason, confidence, text, command) in NS_FOUND.items():
+        one = found[name]
+        assert (one["reason"], one["confidence"], one["step"]) == (reason, confidence, "investigate"), name
+        assert text in one["evidence"][0]["text_untrusted"] and one["command_untrusted"] == command, name

@@ -12,7 +12,7 @@ from instantstart_mcp.toolkit import reads
 from instantstart_mcp.tools.live import Namespace
 from instantstart_mcp.words import Answer, ClusterName, Part, Word, unseen
 
-_MOST = 25
+_MOST = 30
 PodName = Annotated[str, Field(max_length=253, description="Only this pod")]
 
 

@@ -20,11 +20,13 @@ _SURE: Final = ("certain", "likely", "possible")
 
 @dataclass(frozen=True, kw_only=True)
 class _How:
-    """`live`: nodes, pods and events of Kubernetes are needed; `bodies`: pods that are read whole, with their log."""
+    """`live`: nodes, pods and events of Kubernetes are needed; `bodies`: pods that are read whole, with their log;
+    `namespaces`: all of them."""
 
     diagnose: Callable[[Facts], Iterator[DiagnosisFinding]]
     looked_at: tuple[str, ...]
     live: bool = True
+    namespaces: bool = False
     bodies: Callable[[PodFacts], bool] = lambda _pod: False
 
 
@@ -36,7 +38,7 @@ SUBJECTS: Final[dict[Subject, _How]] = {
         looked_at=nccl.LOOKED_AT,
         bodies=lambda pod: bool(pod.gpus) and pod.phase in ("Running", "Failed"),
     ),
-    "stuck_deletion": _How(diagnose=stuck_deletion.diagnose, looked_at=stuck_deletion.LOOKED_AT),
+    "stuck_deletion": _How(diagnose=stuck_deletion.diagnose, looked_at=stuck_deletion.LOOKED_AT, namespaces=True),
     "pending_pods": _How(diagnose=pending_pods.diagnose, looked_at=pending_pods.LOOKED_AT),
 }
 
@@ -44,7 +46,7 @@ SUBJECTS: Final[dict[Subject, _How]] = {
 def diagnose(reads: Reads, cluster: str, subject: Subject, focus: Focus) -> DiagnosisView:
     """Looks and says; changes nothing. Raises NotFound for a cluster or node that nobody knows."""
     how = SUBJECTS[subject]
-    facts = collect(reads, cluster, focus, live=how.live, bodies=how.bodies)
+    facts = collect(reads, cluster, focus, live=how.live, bodies=how.bodies, namespaces=how.namespaces)
     once = _together(how.diagnose(facts))
     once.sort(key=lambda one: _SURE.index(one.confidence))
     return DiagnosisView(

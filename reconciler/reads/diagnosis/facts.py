@@ -19,6 +19,7 @@ from schemas.errors import InstantStartError, RetryLater
 from schemas.values import JsonObject
 
 POD = Gvk("v1", "Pod")
+NAMESPACE = Gvk("v1", "Namespace")
 MOST_BODIES = 8  # pods whose whole body and log are read
 LINES = 400
 
@@ -38,7 +39,8 @@ class Focus:
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """`at`: now. `pods`: those that are asked about, `beside`: all of them. `usable`: devices that nodes offer now, by
-    name. `bodies`: whole pods, `logs`: their last lines, by namespace/name; only those that a subject asked for."""
+    name. `bodies`: whole pods, `logs`: their last lines, by namespace/name; only those that a subject asked for,
+    as are `namespaces`, whole ones."""
 
     cluster: str
     at: str
@@ -52,6 +54,7 @@ class Facts:
     events: tuple[EventView, ...] = ()
     bodies: dict[str, JsonObject] = field(default_factory=dict[str, Any])
     logs: dict[str, tuple[Line, ...]] = field(default_factory=dict[str, Any])
+    namespaces: tuple[JsonObject, ...] = ()
     parts: tuple[PartView, ...] = ()
 
     @property
@@ -72,7 +75,15 @@ class Facts:
         return sorted((one for one in self.events if one.about == what), key=lambda one: one.at, reverse=True)
 
 
-def collect(reads: Reads, cluster: str, focus: Focus, *, live: bool, bodies: Callable[[PodFacts], bool]) -> Facts:
+def collect(
+    reads: Reads,
+    cluster: str,
+    focus: Focus,
+    *,
+    live: bool,
+    bodies: Callable[[PodFacts], bool],
+    namespaces: bool = False,
+) -> Facts:
     """Raises NotFound for a cluster that nobody knows. What cannot be seen is told in `parts`. `live`: nodes, pods and
     events are wanted; `bodies`: pods whose body and log are."""
     shown = reads.cluster(cluster).view
@@ -90,7 +101,16 @@ def collect(reads: Reads, cluster: str, focus: Focus, *, live: bool, bodies: Cal
     usable = {node.name: node.usable for node in follow.nodes.items()[0]}
     parts = (*facts.parts, *rows.parts[:2], pods_part)
     facts = _more(facts, nodes=rows.views, usable=usable, pods=tuple(wanted), beside=tuple(pods), parts=parts)
+    facts = _with_namespaces(reads, facts) if namespaces else facts
     return _with_bodies(reads, _with_events(reads, facts), [pod for pod in wanted if bodies(pod)])
+
+
+def _with_namespaces(reads: Reads, facts: Facts) -> Facts:
+    try:
+        found = tuple(reads.world(facts.cluster).kube().list(NAMESPACE))
+    except InstantStartError as error:
+        return _more(facts, parts=(*facts.parts, unseen("namespaces", error, since=facts.at)))
+    return _more(facts, namespaces=found, parts=(*facts.parts, seen("namespaces", facts.at)))
 
 
 def _with_events(reads: Reads, facts: Facts) -> Facts:

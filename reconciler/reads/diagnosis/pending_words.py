@@ -64,9 +64,22 @@ SCHEDULER: Final = (
     ),
     _why(
         "NoMatchingNode",
-        r"node affinity|node selector|nodeSelector|didn't match",
+        r"node affinity|node selector|nodeSelector|didn't match(?! pod topology spread)",
         "no node has the labels that the pod asks for",
         "compare its nodeSelector and affinity with the labels of nodes",
+    ),
+    _why(
+        "TopologySpread",
+        r"topology spread constraints(?! \(missing)",
+        "on every node that could take it, it would stand too close to others of its kind",
+        "free or add nodes in the zones that have too few of them, or raise maxSkew, or let whenUnsatisfiable be "
+        "ScheduleAnyway",
+    ),
+    _why(
+        "TopologyLabelMissing",
+        r"topology spread constraints \(missing required label\)",
+        "nodes do not have the label by which it is to be spread",
+        "compare the topologyKey of its topologySpreadConstraints with the labels of nodes",
     ),
     _why(
         "VolumeNotBound",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from reconciler.reads.diagnosis import commands, holding
+from reconciler.reads.diagnosis import commands, holding, namespaces
 from reconciler.reads.diagnosis.causes import cause_of
 from reconciler.reads.diagnosis.facts import Facts
 from reconciler.reads.diagnosis.findings import DiagnosisFinding, EvidenceView, evidence
@@ -14,7 +14,14 @@ from reconciler.reads.trimmed import PodFacts
 from schemas.plan import Verb
 from schemas.resource import Health
 
-LOOKED_AT = ("deletion protection", "holds", "operations", "what is being deleted", "pods that are ending")
+LOOKED_AT = (
+    "deletion protection",
+    "holds",
+    "operations",
+    "what is being deleted",
+    "pods that are ending",
+    "namespaces",
+)
 _GUARDS: Final = (
     "DeletionProtected",
     "MarkTakenOff",
@@ -33,6 +40,7 @@ def diagnose(facts: Facts) -> Iterator[DiagnosisFinding]:
     yield from _failing(facts, deleting)
     yield from _lingering(facts)
     yield from _pods(facts)
+    yield from namespaces.stuck(facts)
 
 
 def _deletes(facts: Facts) -> frozenset[str]:
