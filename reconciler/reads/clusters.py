@@ -24,13 +24,17 @@ _RELEASED = frozenset(
 
 
 class AuthorView(View):
-    """Who made a commit, and when. Names and subjects are text from outside."""
+    """Who made a commit, and when. Names and subjects are text from outside. Of a merged change `name` is ours:
+    `proposed_by` asked for it and `approved_by` let it pass, as the commit's trailers tell their readers."""
 
     commit: str
     name: str
     email: str
     at: str
     subject: str
+    change: str | None = None
+    proposed_by: str | None = None
+    approved_by: tuple[str, ...] = ()
 
 
 class HeldView(View):

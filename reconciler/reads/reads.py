@@ -29,7 +29,7 @@ from reconciler.reads.offerings import Offerings, OfferingsView
 from reconciler.reads.parts import PartView, seen
 from reconciler.reads.pods import Texts
 from reconciler.reads.statuses import StatusView, WaitingOrderView
-from reconciler.reads.timelines import MOST_COMMITS, EntryView, entries
+from reconciler.reads.timelines import MOST_COMMITS, EntryView, entries, trailers
 from reconciler.reads.trimmed import PodFacts
 from reconciler.reads.wishes import DesiredView
 from reconciler.reads.worlds import world_of
@@ -327,8 +327,16 @@ class Reads:
             info = self._repo.commit_info(commit)
         except (ObjectMissing, UnknownRevision):
             return AuthorView(commit=commit, name="", email="", at="", subject="(this commit is no longer here)")
+        words = trailers(info.body)
         return AuthorView(
-            commit=commit, name=info.author_name, email=info.author_email, at=info.at, subject=info.subject
+            commit=commit,
+            name=info.author_name,
+            email=info.author_email,
+            at=info.at,
+            subject=info.subject,
+            change=next(iter(words.get("change-id", ())), None),
+            proposed_by=next(iter(words.get("proposed-by", ())), None),
+            approved_by=tuple(words.get("approved-by", ())),
         )
 
     def _all_orders(self) -> Mapping[str, tuple[WaitingOrderView, ...]]:

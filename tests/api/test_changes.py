@@ -78,6 +78,9 @@ def test_a_change_from_proposal_to_ready(up: ApiBox) -> None:
     told = person.get("/clusters/prod/timeline", params={"kind": "op", "limit": 500}).json()["items"]
     (done,) = [one for one in told if "spare" in str(one) and one.get("approved")][:1]
     assert REVIEWER in str(done["approved"])
+    revision = person.get("/clusters/prod").json()["revision"]
+    asked = (revision["change"], revision["proposed_by"], revision["approved_by"])
+    assert asked == (made["id"], "agent-7", [REVIEWER]), "not us, who wrote the merge down"
 
 
 def test_etags_and_if_match(api: ApiBox) -> None:

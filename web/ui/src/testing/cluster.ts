@@ -4,7 +4,14 @@ import type { ClusterView, GroupView, NodeView } from "../api/schema";
 export const AT = "2026-03-01T09:00:00Z";
 
 export function clusterView({ desired, ...more }: Partial<ClusterView> = {}): ClusterView {
-  const author = { commit: "f".repeat(40), name: "Engineer", email: "engineer@example.com", at: AT, subject: "Scale" };
+  const author = {
+    commit: "f".repeat(40),
+    name: "Engineer",
+    email: "engineer@example.com",
+    at: AT,
+    subject: "Scale",
+    approved_by: [],
+  };
   return {
     cluster: "prod",
     condition: "Ready",

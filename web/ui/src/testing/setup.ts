@@ -1,6 +1,6 @@
 /** What jsdom lacks and the pages use, and an end to what a test put on the page. */
 import { cleanup } from "@testing-library/react";
-import { afterEach, vi } from "vitest";
+import { afterEach, expect, vi } from "vitest";
 
 class NoObserver {
   observe() {}
@@ -19,8 +19,14 @@ await import("@cloudscape-design/components/cards");
 const ours = import.meta.glob(["../parts/*.tsx", "../pages/**/*.tsx", "!../**/*.test.tsx"]);
 await Promise.all(Object.values(ours).map((load) => load()));
 
+// React says so once, in whatever test comes by it first, and everybody reads over it.
+const errors = vi.spyOn(globalThis.console, "error");
+
 afterEach(() => {
   cleanup();
+  const said = errors.mock.calls.map((words) => words.join(" "));
+  errors.mockClear();
+  expect(said.filter((text) => /unique "key"|the same key/.test(text))).toEqual([]);
   vi.unstubAllGlobals();
   globalThis.localStorage.clear();
 });

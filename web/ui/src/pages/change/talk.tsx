@@ -47,7 +47,7 @@ function Event({ said: { at, by, kind, what, text, on_behalf_of, verified } }: {
         </Box>
       </div>
       {!verified && <StatusIndicator type="warning">{words.unverified}</StatusIndicator>}
-      {text && what !== "merge" && <div className="wrap-anywhere written">{text}</div>}
+      {text !== "" && what !== "merge" && <div className="wrap-anywhere written">{text}</div>}
     </Box>
   );
 }

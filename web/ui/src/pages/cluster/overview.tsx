@@ -7,6 +7,7 @@ import SpaceBetween from "@cloudscape-design/components/space-between";
 import type { AuthorView, ClusterView } from "../../api/schema";
 import { short } from "../../parts/commits";
 import { Ago } from "../../parts/times";
+import { WrittenBy } from "../../parts/written-by";
 import { t } from "../../texts";
 import { Held } from "./held";
 import { Ops } from "./ops";
@@ -68,9 +69,7 @@ function Revision({ of }: { readonly of: AuthorView | null | undefined }) {
   return (
     <div className="wrap-anywhere">
       <Box variant="code">{short(of.commit)}</Box> {of.subject}
-      <Box variant="small" color="text-body-secondary" display="block">
-        {of.name}, <Ago at={of.at} by="world" />
-      </Box>
+      <WrittenBy of={of} />
     </div>
   );
 }

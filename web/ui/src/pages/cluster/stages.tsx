@@ -83,7 +83,7 @@ function Details({ stage, onRetry }: { readonly stage: ProgressView; readonly on
           additionalInfo={expected ? words.expected(minutes(expected.least), minutes(expected.most)) : undefined}
         />
       )}
-      {message && <div className="wrap-anywhere">{message}</div>}
+      {message !== "" && <div className="wrap-anywhere">{message}</div>}
       {waits_for.length > 0 && state !== "Waiting" && (
         <div>
           <Box variant="small">{words.waits}</Box>

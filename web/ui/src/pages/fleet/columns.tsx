@@ -6,7 +6,7 @@ import { RouteLink } from "../../frame/route-link";
 import { short } from "../../parts/commits";
 import { ConditionSign } from "../../parts/condition";
 import type { Column } from "../../parts/listing";
-import { Ago } from "../../parts/times";
+import { WrittenBy } from "../../parts/written-by";
 import { t } from "../../texts";
 import { needsAttention } from "./attention";
 import { Gpus } from "./gpus";
@@ -99,9 +99,7 @@ function Revision({ line: { revision } }: { readonly line: SummaryView }) {
       <div className="wrap-anywhere">
         <Box variant="code">{short(revision.commit)}</Box> {revision.subject}
       </div>
-      <Box variant="small" color="text-body-secondary">
-        {revision.name}, <Ago at={revision.at} by="world" />
-      </Box>
+      <WrittenBy of={revision} />
     </>
   );
 }

@@ -30,6 +30,7 @@ function line(cluster: string, more: Partial<SummaryView> = {}): SummaryView {
 
 const FLEET = "GET /api/v1/clusters?limit=500";
 const at = {
+  approved_by: [],
   commit: "f".repeat(40),
   name: "Engineer",
   email: "engineer@example.com",

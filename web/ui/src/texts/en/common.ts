@@ -27,6 +27,7 @@ export const common = {
   // A part of an answer that cannot be seen now.
   stale: (what: string, since: string) => `${what}: not seen since ${since}. What is shown was seen before.`,
   unseen: (what: string) => `${what}: not seen yet, so what depends on it is not known.`,
+  approved: (names: string) => `approved by ${names}`,
   missingScope: (scope: string) => `You need the scope ${scope} for this.`,
   /** By the name that the API gives a source. */
   parts: {

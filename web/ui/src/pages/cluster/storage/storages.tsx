@@ -88,7 +88,7 @@ function State({ row }: { readonly row: StorageRow }) {
       <StatusIndicator type={type} wrapText>
         {text}
       </StatusIndicator>
-      {message && (
+      {Boolean(message) && (
         <Box variant="small" color="text-body-secondary">
           <span className="wrap-anywhere">{message}</span>
         </Box>
