@@ -1,4 +1,5 @@
-"""A log of 50,000 lines in a browser: how soon it is there, how even it scrolls, and what it holds when far more came.
+"""Pages in a browser: how soon the first one can be used, how soon what the journal says is shown; and a log of 50,000
+lines: how soon it is there, how even it scrolls, and what it holds when far more came.
 
 A frame takes what the browser lets it take: the reference is a list of 200 plain lines that scrolls the same way in the
 same browser, and all lines in one document, as a page without windowing would have them.
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.api.apibox import make
 from tests.api.livebox import LiveBox, pod
 from tests.bench.bench_reads import service
 from tests.bench.rows import Goal, Row, Size
@@ -24,8 +26,19 @@ from web.ui_files import BUILT
 START: Final = 1772359200.0
 KEPT: Final = 50_000  # lines that a page keeps
 STEP: Final = 240  # pixels a frame: as fast as a wheel turns
+USABLE: Final = 1.5  # seconds
+SHOWN: Final = 300.0  # milliseconds
 WAIT: Final = 180_000  # milliseconds
 LINE: Final = "{number:06} INFO rank 3 step {number} loss 2.31 tokens/s 182340 {more}"
+
+# When the first thing on the page is another one, as milliseconds since 1970.
+DRAWN: Final = """() => {
+  delete document.body.dataset.drawn;
+  new MutationObserver((_, observer) => {
+    document.body.dataset.drawn = String(Date.now());
+    observer.disconnect();
+  }).observe(document.querySelector("main"), { subtree: true, childList: true, characterData: true });
+}"""
 
 # How long each frame took while an element was scrolled, and in how many nothing was drawn in its middle.
 SCROLL: Final = """async ([selector, row, step, count]) => {
@@ -61,9 +74,67 @@ def main(size: Size = Size.NORMAL) -> list[Row]:
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         try:
-            return _measured(box, browser, lines, frames)
+            return [*_soon(Path(folder) / "soon", browser, size), *_measured(box, browser, lines, frames)]
         finally:
             browser.close()
+
+
+def _soon(folder: Path, browser: Browser, size: Size) -> list[Row]:
+    """Both clocks are this machine's. What is shown soon counts the tick that writes it, too."""
+    folder.mkdir()
+    house = UiHouse(make(folder))
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.set_default_timeout(WAIT)
+    try:
+        house.clusters("prod", "research")
+        house.tick()
+        usable = {"with the log-in": _usable(page, house.link()), "again": _usable(page, house.url)}
+        times = 2 if size is Size.TINY else 6
+        shown = [_shown(page, house) for _ in range(times)]
+    finally:
+        page.close()
+        house.close()
+    return [
+        *(
+            Row(bench=f"first page, {visit}: usable", measured=took, unit="s", goal=Goal.AT_MOST, limit=USABLE)
+            for visit, took in usable.items()
+        ),
+        Row(
+            bench="from a line in the journal to the open page, the longest",
+            measured=max(shown) * 1000,
+            unit="ms",
+            goal=Goal.AT_MOST,
+            limit=SHOWN,
+            note=f"median {statistics.median(shown) * 1000:.0f} ms of {times}, the tick that writes it counted",
+        ),
+    ]
+
+
+def _usable(page: Page, address: str) -> float:
+    """Seconds from opening an address to a list that can be used."""
+    began = time.perf_counter()
+    page.goto(address)
+    expect(page.get_by_role("link", name="research")).to_be_visible(timeout=WAIT)
+    return time.perf_counter() - began
+
+
+def _shown(page: Page, house: UiHouse) -> float:
+    """Seconds from the begin of a tick that writes a line to the first difference on the page."""
+    page.wait_for_timeout(500)  # what came before is drawn
+    page.evaluate(DRAWN)
+    rig = house.box.rig
+    before, began = len(rig.lines()), 0.0
+    for _ in range(50):
+        began = time.time()
+        rig.tick(30)
+        if len(rig.lines()) > before:
+            break
+    else:
+        raise RuntimeError("the engine had nothing more to write before enough was measured")
+    house.box.house.watch.ring()
+    drawn = page.locator("body[data-drawn]")
+    expect(drawn).to_have_count(1, timeout=WAIT)
+    return int(drawn.get_attribute("data-drawn") or 0) / 1000 - began
 
 
 def _measured(box: LiveBox, browser: Browser, lines: int, frames: int) -> list[Row]:

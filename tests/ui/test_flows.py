@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 
 from playwright.sync_api import Browser, expect
 
 from tests.ui.house import NAME, UiHouse
 from tests.ui.person import Person, Screen
-
-USABLE = 1.5  # seconds from opening the address to a list that can be used, on a quiet machine
-SHOWN = 0.3  # seconds from a line in the journal to the open page; this one counts the tick that writes it too
-PATIENCE = 40  # times as long, where tests run side by side on a busy machine
 
 
 def test_a_link_logs_in_once_and_leaves_no_trace(browser: Browser, house: UiHouse) -> None:
@@ -123,31 +118,6 @@ def test_what_the_engine_does_shows_without_reloading(person: Person) -> None:
     expect(page.get_by_role("row", name="prod").get_by_text("Ready", exact=True)).to_be_visible()
 
 
-def test_a_journalled_status_shows_soon(person: Person) -> None:
-    """From the moment the journal has it to the moment the page shows it; both clocks are this machine's."""
-    page = person.page
-    person.house.clusters("prod")
-    for _ in range(3):
-        person.house.tick()
-    expect(page.get_by_text("Working on it")).to_be_visible()
-    page.wait_for_timeout(500)  # what came before is drawn
-    page.evaluate(
-        """() => new MutationObserver(() => { document.body.dataset.drawn ??= String(Date.now()); })
-           .observe(document.querySelector("main"), { subtree: true, childList: true, characterData: true })"""
-    )
-    rig = person.house.box.rig
-    before, began = len(rig.lines()), 0.0
-    while len(rig.lines()) == before:
-        began = time.time()
-        rig.tick(30)
-    person.house.box.house.watch.ring()
-    drawn = page.locator("body[data-drawn]")
-    expect(drawn).to_have_count(1)
-    took = int(drawn.get_attribute("data-drawn") or 0) / 1000 - began
-    print(f"from the tick's begin to the page: {took * 1000:.0f} ms")
-    assert took < SHOWN * PATIENCE * 2
-
-
 def test_a_service_that_is_away_is_told_and_comes_back_by_itself(person: Person) -> None:
     page = person.page
     person.house.clusters("prod")
@@ -210,17 +180,3 @@ def test_a_persons_look_is_kept(person: Person) -> None:
     page.get_by_role("menuitemcheckbox", name="Compact").click()
     expect(page.locator("body.awsui-compact-mode")).to_have_count(1)
     person.shot("fleet-compact")
-
-
-def test_the_first_page_is_usable_soon(browser: Browser, house: UiHouse) -> None:
-    house.clusters("prod", "research")
-    house.tick()
-    person = Person.come(browser, house, Screen.DESK, login=False)
-    for visit, address in (("first, with the log-in", house.link()), ("next", house.url)):
-        began = time.monotonic()
-        person.page.goto(address)
-        expect(person.page.get_by_role("link", name="research")).to_be_visible()
-        took = time.monotonic() - began
-        print(f"{visit}: usable after {took:.2f} s")
-        assert took < USABLE * PATIENCE, visit
-    person.leave()

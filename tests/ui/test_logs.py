@@ -61,11 +61,9 @@ def test_how_it_looks(browser: Browser, live: LiveBox, house: UiHouse, screen: S
     page = person.page
     person.go("/clusters/prod?tab=pods", "prod")
     expect(page.get_by_role("link", name="Logs of train-1")).to_be_visible()
-    person.check("cluster-pods")
     page.get_by_role("link", name="Logs of train-0").click()
     expect(person.heading("train-0")).to_be_visible()
     expect(line(person, "00299")).to_be_visible()
-    person.check("logs")
     page.get_by_placeholder("Find in the lines").fill("NCCL")
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 of 50 lines").first).to_be_visible()

@@ -40,7 +40,6 @@ def test_settings_become_one_change(browser: Browser, house: UiHouse, screen: Sc
     page = person.page
     settings(person)
     expect(page.get_by_text("Fixed once it is made")).to_be_visible()
-    person.check("cluster-settings")
     dialog = opened(person, "Change settings")
     dialog.get_by_role("button", name="Propose change").click()
     expect(dialog.get_by_text("Nothing is different yet.").first).to_be_visible()

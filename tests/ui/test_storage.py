@@ -60,7 +60,6 @@ def test_a_bucket_is_looked_through(browser: Browser, live: LiveBox, house: UiHo
     person.go("/clusters/prod?tab=storage", "prod")
     expect(page.get_by_text("shared in default")).to_be_visible()
     expect(page.get_by_text("Mounted")).to_be_visible()
-    person.check("cluster-storage")
     page.get_by_role("link", name="shared", exact=True).click()
     expect(page.get_by_role("heading", name="In shared (5)")).to_be_visible()
     expect(page.get_by_text("812 B")).to_be_visible()
