@@ -33,6 +33,7 @@ class Control:
             ("POST", "/pages"): self._pages,
             ("GET", "/capacity"): lambda order: cloud.world.capacity.shown(),
             ("POST", "/capacity"): self._capacity,
+            ("POST", "/addresses"): self._addresses,
             ("POST", "/quota"): self._quota,
             ("GET", "/clock"): self._clock,
             ("POST", "/accounts"): self._account,
@@ -66,6 +67,15 @@ class Control:
             self._cloud.world.capacity.limit(
                 str(order["type"]), str(order["zone"]), None if count is None else int(count)
             )
+            self._cloud.provisioning.retry_all()
+
+    def _addresses(self, order: Json) -> None:
+        """`{subnet, free}`: so many addresses are left in it; null = as if nobody else had taken any."""
+        free = order.get("free")
+        account = str(order.get("account") or self._cloud.world.credentials.accounts()[0])
+        place = account, str(order.get("region", self._region))
+        with self._cloud.agenda.lock:
+            self._cloud.world.moto.leave_addresses(*place, str(order["subnet"]), None if free is None else int(free))
             self._cloud.provisioning.retry_all()
 
     def _quota(self, order: Json) -> None:

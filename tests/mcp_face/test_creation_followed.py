@@ -12,7 +12,7 @@ from tests.diagnosis import runnable
 from tests.engine_support import Sandbox
 from tests.mcp_face.facebox import Told
 from tests.mcp_face.literal import Follower
-from tests.mcp_face.sentence import IT, TYPE, applied, create, ended
+from tests.mcp_face.sentence import IT, TYPE, applied, call, create, ended
 from tests.mcp_face.town import Town, settled, until
 
 pytestmark = pytest.mark.sandbox
@@ -25,6 +25,15 @@ def town(
     with settled(engine_cloud, chart, tmp_path_factory.mktemp("town")) as town:
         town.run(lambda tools: create(town, tools))
         yield town
+
+
+def written(town: Town, path: str) -> str:
+    """A file as it stands on the branch."""
+    head = town.site.repo.head()
+    assert head is not None
+    file = town.site.repo.file(head, path)
+    assert file is not None
+    return town.site.repo.blobs([file.blob])[file.blob].decode()
 
 
 class TestCreation:
@@ -93,6 +102,36 @@ class TestCreation:
 
         town.run(script)
 
+    def test_a_subnet_that_others_have_filled(self, town: Town) -> None:
+        """EC2 itself says how many addresses are left."""
+        subnets = town.site.client("ec2").describe_subnets(
+            Filters=[{"Name": "tag:instantstart:cluster", "Values": ["train"]}]
+        )["Subnets"]
+        account = {"account": town.site.sandbox.account}
+        for one in subnets:
+            town.site.sandbox.post("/addresses", {**account, "subnet": one["SubnetId"], "free": 3})
+        path = "clusters/train/instance-group-workers.yaml"
+        text = written(town, path)
+        assert "count: 2" in text
+        town.site.commit_paths({path: text.replace("count: 2", "count: 3").encode()})
+
+        async def script(tools: Client) -> None:
+            found, _ = await self.diagnosed(tools, {"NoAddresses"}, {"cluster_resources": {"stage": "network"}})
+            told = found["NoAddresses"]
+            assert told["step"] in ("investigate", "decide") and "describe-subnets" in told["command_untrusted"]
+            assert "3 free" in told["evidence"][0]["text_untrusted"], told
+            for one in subnets:
+                town.site.sandbox.post("/addresses", {**account, "subnet": one["SubnetId"], "free": None})
+            town.site.commit_paths({path: text.encode()})
+            well = await until(
+                lambda: call(tools, "cluster_get", **IT),
+                lambda told: told["condition"] == "Ready" and told.get("up_to_date"),
+            )
+            after = await call(tools, "diagnose_cluster_creation", **IT)
+            assert after.data["findings"] == [], (well.text, after.text)
+
+        town.run(script)
+
     def test_what_somebody_took_away_below_the_nodes(self, town: Town) -> None:
         async def script(tools: Client) -> None:
             await applied(town, tools, "cluster_suspend", **IT, outcome="held")
@@ -114,11 +153,7 @@ class TestCreation:
 
     def test_a_document(self, town: Town) -> None:
         path = "clusters/train/instance-group-workers.yaml"
-        head = town.site.repo.head()
-        assert head is not None
-        file = town.site.repo.file(head, path)
-        assert file is not None
-        text = town.site.repo.blobs([file.blob])[file.blob].decode()
+        text = written(town, path)
         town.site.commit_paths({path: text.replace("count: 2", "count: -1").encode()})
 
         async def script(tools: Client) -> None:

@@ -17,6 +17,7 @@ from reconciler.sandbox.aws.errors import Reply
 from reconciler.sandbox.aws.wire import Request
 
 SERVICES = ("ec2", "iam", "s3", "sts", "kms", "logs", "ssm", "cloudformation")
+_KEPT = 5  # addresses of every subnet that AWS keeps
 _WARM = ("iam", "sts", "ec2", "s3")
 
 # Real accounts have the AWS managed policies; moto loads them only when told.
@@ -90,6 +91,15 @@ class Moto:
             if subnet in zone:
                 return zone[subnet]
         return None
+
+    def leave_addresses(self, account: str, region: str, subnet: str, free: int | None) -> None:
+        """As if others had taken all addresses of a subnet but so many; None: they gave them back. Raises KeyError."""
+        found = self.subnet(account, region, subnet)
+        if found is None:
+            raise KeyError(f"no subnet {subnet}")
+        whole = found.cidr.num_addresses - _KEPT
+        taken = found._available_ip_addresses - found.available_ip_address_count  # by interfaces that are known
+        found._available_ip_addresses = whole if free is None else free + taken
 
     def security_group(self, account: str, region: str, group: str) -> Any | None:
         return self.backend("ec2", account, region).get_security_group_from_id(group)
