@@ -42,6 +42,7 @@ OUTSIDE: Final = frozenset(
         *("field", "fields", "file", "files", "path", "prefix", "where"),
         *("approved_by", "by", "email", "proposed_by", "who"),
         *("about", "command", "container", "namespace", "node", "owner", "pod", "subject"),
+        *("reservations", "training_plans"),
         *("annotations", "document", "labels", "spec", "tags", "taints"),
     }
 )

@@ -23,8 +23,8 @@ class Offer(Answer):
     on_demand_quota: int | None = None
     on_demand_left: int | None = None
     spot_left: int | None = None
-    training_plans: tuple[str, ...] = ()
-    reservations: tuple[str, ...] = ()
+    training_plans_untrusted: tuple[str, ...] = ()
+    reservations_untrusted: tuple[str, ...] = ()
 
 
 class TrainingPlan(Answer):
@@ -98,8 +98,8 @@ def _offer(one: Json) -> Offer:
         on_demand_quota=on_demand.get("limit"),
         on_demand_left=on_demand.get("left"),
         spot_left=spot.get("left"),
-        training_plans=tuple(one.get("training_plans") or ()),
-        reservations=tuple(one.get("reservations") or ()),
+        training_plans_untrusted=tuple(one.get("training_plans") or ()),
+        reservations_untrusted=tuple(one.get("reservations") or ()),
     )
 
 
