@@ -50,7 +50,7 @@ def test_from_a_sentence_to_a_cluster_that_is_ready(made: tuple[Town, Follower])
     assert {group["name"]: group["count"] for group in cluster["groups"]} == {"workers": 2, "system": 2}
     assert [one["name"] for one in cluster["storages"]] == ["shared"]
     (change,) = town.changes()
-    assert change["proposed_by_untrusted"] == "agent-7" and change["state"] == "merged"
+    assert change["proposed_by"] == "agent-7" and change["state"] == "merged"
     assert change["id"] == agent.told["cluster_create"].data["change"]
     listing = town.site.client("sagemaker").list_clusters()
     assert [one["ClusterName"] for one in listing["ClusterSummaries"]] == ["train"], "one cluster, made once"
