@@ -91,6 +91,10 @@ def test_a_token_is_made_shown_once_used_and_revoked(person: Person) -> None:
     dialog.get_by_role("button", name="Create token").click()
     expect(page.get_by_text("Copy the token now")).to_be_visible()
     shown = page.get_by_text(re.compile(r"^is_")).first.inner_text()
+    person.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == shown
     asker = person.house.box.anybody({"Authorization": f"Bearer {shown}"})
     told = asker.get("/session").json()
     assert (told["name"], told["kind"], told["scopes"]) == ("training-assistant", "agent", ["read", "propose"])
