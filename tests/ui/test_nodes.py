@@ -101,10 +101,27 @@ def test_five_hundred_nodes_are_one_list(browser: Browser, live: LiveBox, house:
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert page.evaluate("scrollY") == 0
 
+    sort = page.get_by_role("button", name="Node", exact=True)  # below the header that stays in sight, for the eye
+    sort.press("Enter")
+    expect(lines.first).to_contain_text("i-0a1b2c3d4e5f60000")
+    sort.press("Enter")
+    expect(lines.first).to_contain_text("i-0a1b2c3d4e5f60499")  # of all of them, not of those in sight
+
     search = page.get_by_role("combobox", name="Search and filter nodes")
     search.fill("60499")
     search.press("Enter")
     expect(page.get_by_role("heading", name="Nodes (1/500)")).to_be_visible()
+
+    header = page.get_by_role("columnheader", name="Pods")
+    expect(header.first).to_be_visible()
+    page.get_by_role("button", name="Preferences").click()
+    chosen = page.get_by_role("dialog")
+    chosen.get_by_role("checkbox", name="Pods").click(force=True)
+    chosen.get_by_role("button", name="Apply").click()
+    expect(header).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("heading", name="Nodes (500)")).to_be_visible()
+    expect(header).to_have_count(0)
     person.leave()
 
 

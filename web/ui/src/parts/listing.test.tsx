@@ -13,6 +13,7 @@ const columns: readonly [Column<Thing>, ...Column<Thing>[]] = [
   {
     id: "id",
     header: "Id",
+    value: ({ id }) => id,
     cell: ({ id }) => {
       made.set(id, (made.get(id) ?? 0) + 1);
       return id;
@@ -63,6 +64,19 @@ test("scrolling makes the rows that come, and none again that stays", async () =
     expect(names().length - came.length).toBeGreaterThan(15); // these stay
     expect([...made]).toEqual(came.map((name) => [name, 1]));
   }
+});
+
+test("a list is sorted as a whole, the other way round the second time", async () => {
+  const { page } = show(list());
+  const first = () => page.findTable()?.findRows()[0]?.getElement().textContent;
+  await until(() => expect(first()).toContain("thing-0"));
+  const sort = () => page.findTable()?.findColumnSortingArea(2)?.click();
+  sort();
+  await until(() => expect(page.find("[aria-sort='ascending']")).not.toBeNull());
+  expect(first()).toContain("thing-0");
+  sort();
+  await until(() => expect(first()).toContain("thing-499"));
+  expect(page.find("[aria-sort='descending']")).not.toBeNull();
 });
 
 /** jsdom lays nothing out, so nothing has a height; but the page goes up as one scrolls, and rows stand lower. */

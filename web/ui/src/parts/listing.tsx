@@ -191,17 +191,18 @@ export function Listing<Item>(props: ListingProps<Item>) {
   }
   // Made here, once for the list, and not once for each step of scrolling.
   const ariaLabels = { tableLabel: title };
-  const definitions = [
-    ...(selection ? [markColumn(selection, trackBy)] : []),
-    ...columns.map(({ id, header, cell, value, width }, index) => ({
-      id,
-      header,
-      cell: (item: Item) => <Cell cell={cell} item={item} />,
-      minWidth: width,
-      isRowHeader: index === 0,
-      ...(value && { sortingComparator: comparator(value) }),
-    })),
-  ];
+  const told = columns.map(({ id, header, cell, value, width }, index) => ({
+    id,
+    header,
+    cell: (item: Item) => <Cell cell={cell} item={item} />,
+    minWidth: width,
+    isRowHeader: index === 0,
+    ...(value && { sortingComparator: comparator(value) }),
+  }));
+  const definitions = [...(selection ? [markColumn(selection, trackBy)] : []), ...told];
+  // By its name: the table knows a column only as the very object that it was given, and these are other ones by now.
+  const sorted = list.collectionProps.sortingColumn as { readonly id?: string } | undefined;
+  const sortingColumn = told.find(({ id }) => id === sorted?.id);
   const display = [
     ...(selection ? [{ id: MARK, visible: true }] : []),
     ...columns.map(({ id }) => ({ id, visible: preferences.visible.includes(id) })),
@@ -219,6 +220,7 @@ export function Listing<Item>(props: ListingProps<Item>) {
     <Table
       {...list.collectionProps}
       {...shared}
+      sortingColumn={sortingColumn}
       items={shown.slice(start, end)}
       firstIndex={start + 1}
       totalItemsCount={shown.length}
