@@ -11,10 +11,11 @@ from rich.text import Text
 
 from reconciler.cli.render import statuses as render
 from reconciler.reads import statuses
-from schemas.journal import ClusterStatus, Condition
+from schemas.journal import ClusterStatus, Condition, Phase
 from tests.engine_support import Site, group_yaml
 from tests.faults.campaign import Life, mutating
 from tests.faults.life import reboot_yaml
+from tests.waiting import until
 
 SYSTEM = group_yaml("system", count=2)
 TYPE = "ml.m5.xlarge"
@@ -48,11 +49,18 @@ def stalled(life: Life, revision: str, reason: str, *words: str) -> ClusterStatu
     assert (status.condition, status.reason) == (Condition.STALLED, reason), life.story("another reason")
     for word in words:
         assert word in status.msg, status.msg
-    before, lines = len(mutating(life.log())), len(life.site.lines)
+    before = len(mutating(life.log()))
+    until(lambda: under_way(life.site), lambda left: not left)  # the end of what went well beside it is a line, too
+    lines = len(life.site.lines)
     life.site.idle(3)
     assert mutating(life.log())[before:] == []
     assert len(life.site.lines) == lines
     return status
+
+
+def under_way(site: Site) -> list[str]:
+    site.idle(1)
+    return [op.op for op in site.status.open_ops() if op.phase is Phase.SUBMITTED]
 
 
 def told(site: Site) -> str:
